@@ -1,0 +1,63 @@
+"""The account of a rewriting: which source lines a text shows, and what stands in for the others."""
+from __future__ import annotations
+
+from typing import Callable, NamedTuple, Tuple
+
+
+class Edit(NamedTuple):
+    """A range of source lines that the new text does not show verbatim.
+
+    `first` and `last` are 1-based and inclusive.  `shown` counts the lines of the new text that stand in
+    for the range at its place: 0 for lines folded into a neighbour, 1 for a mark or a rewritten line.
+    """
+
+    rule: str
+    first: int
+    last: int
+    shown: int = 0
+
+
+class Normalized(NamedTuple):
+    """A new text with its account.  `head`: lines at its top that are not from the source.  No edits: same text."""
+
+    text: str
+    edits: Tuple[Edit, ...] = ()
+    head: int = 0
+
+
+def fault_in_account(source: str, normalized: Normalized) -> str:
+    """What is wrong with the account of `normalized` over `source`, or "" when every line is accounted for.
+
+    Complete means: edits ascend, do not overlap and stay in range; walking the source, every line outside the
+    edits stands verbatim in the text, in order; each edit contributes exactly `shown` lines; nothing is left over.
+    """
+    if not normalized.edits and not normalized.head:
+        return "" if normalized.text == source else "text changed without an edit"
+    lines, new = source.split("\n"), normalized.text.split("\n")
+    at, number = normalized.head, 1  # next line of `new` (0-based), next source line (1-based)
+    for edit in normalized.edits:
+        if not number <= edit.first <= edit.last <= len(lines):
+            return "edit %r overlaps, descends or leaves the source" % (edit,)
+        kept = edit.first - number
+        if new[at:at + kept] != lines[number - 1:edit.first - 1]:
+            return "a line between %d and %d is not shown verbatim" % (number, edit.first - 1)
+        at, number = at + kept + edit.shown, edit.last + 1
+    if new[at:] != lines[number - 1:]:
+        return "the lines from %d on are not shown verbatim" % number
+    return ""
+
+
+def rebuild(normalized: Normalized, source_line: Callable[[int], str]) -> str:
+    """The source text: shown lines from the new text, all others from `source_line` (1-based), byte for byte.
+
+    `source_line` is asked only for lines inside edits.  The account must be complete (`fault_in_account`).
+    """
+    if not normalized.edits and not normalized.head:
+        return normalized.text
+    new, lines, at, number = normalized.text.split("\n"), [], normalized.head, 1
+    for edit in normalized.edits:
+        kept = edit.first - number
+        lines += new[at:at + kept]
+        lines += [source_line(n) for n in range(edit.first, edit.last + 1)]
+        at, number = at + kept + edit.shown, edit.last + 1
+    return "\n".join(lines + new[at:])

@@ -1,0 +1,1 @@
+"""The clients: event shapes, replies, transcripts, JSON-RPC."""

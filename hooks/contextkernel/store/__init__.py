@@ -1,0 +1,1 @@
+"""The outside world of files: settings, blobs, the ledger, repository indexes."""
