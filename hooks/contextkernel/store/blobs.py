@@ -1,0 +1,170 @@
+"""Blobs: the stored originals, addressed by content, and the handles that give them back.
+
+`blobs/ab/<sha256>.<n>` holds zlib data; n is the length of the handle that was issued for it, so that a handle keeps
+its meaning even when a later blob shares its digits.  Files are written under a temporary name, fsynced and renamed.
+"""
+from __future__ import annotations
+
+import hashlib
+import os
+import time
+import zlib
+from typing import Iterator, List, NamedTuple
+
+from contextkernel.store import settings
+
+HANDLE_DIGITS = 12  # hex digits of the SHA-256; 48 bits: a clash among a million blobs has a chance of 0.2 %
+SHORTEST_PREFIX = 8
+LEVEL = 1  # zlib: 7.6 MB of log in about 120 ms; higher levels cost more than the disk they save
+
+
+class StoreError(Exception):
+    """The store cannot be used: read-only, full, corrupt. The message names the path and the cause."""
+
+
+class UnknownHandle(Exception):
+    """No stored text has this handle, or several do. The message says which."""
+
+
+class Blob(NamedTuple):
+    path: str
+    handle: str
+    size: int  # bytes on disk
+    used: float  # mtime: the last time it was stored
+
+
+def digest_of(data: bytes) -> str:
+    """The SHA-256 of the bytes, 64 hex digits."""
+    return hashlib.sha256(data).hexdigest()
+
+
+def handle_of(data: bytes) -> str:
+    """The handle that content has unless another blob holds these digits already: 12 hex digits."""
+    return digest_of(data)[:HANDLE_DIGITS]
+
+
+def _named(digits: str) -> List[str]:
+    """Paths of the blobs whose digest starts with the digits."""
+    home = os.path.join(settings.data_root(), "blobs", digits[:2])
+    try:
+        names = os.listdir(home)
+    except OSError:
+        return []
+    return sorted(os.path.join(home, name) for name in names if name.startswith(digits) and "." in name and not name.endswith(".tmp"))
+
+
+def _issued(path: str) -> str:
+    digest, _, length = os.path.basename(path).partition(".")
+    return digest[:int(length)] if length.isdigit() else digest
+
+
+def put(data: bytes) -> str:
+    """The handle of the bytes, which are on disk when this returns. Raises StoreError."""
+    digest = digest_of(data)
+    try:
+        for path in _named(digest):
+            if _content(path) == data:
+                os.utime(path)
+                return _issued(path)
+            os.unlink(path)  # damaged: written anew below
+        length = HANDLE_DIGITS
+        while length < len(digest) and any(_issued(p) == digest[:length] for p in _named(digest[:length])):
+            length += 4
+        home = settings.folder("blobs", digest[:2])
+        path = os.path.join(home, "%s.%d" % (digest, length))
+        _write(path, zlib.compress(data, LEVEL))
+    except OSError as error:
+        raise StoreError("cannot store below %s: %s" % (settings.data_root(), error.strerror or error)) from error
+    return digest[:length]
+
+
+def _write(path: str, packed: bytes) -> None:
+    temporary = "%s.%d-%d.tmp" % (path, os.getpid(), time.monotonic_ns())
+    handle = os.open(temporary, os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o600)
+    try:
+        try:
+            view = memoryview(packed)
+            while view:
+                view = view[os.write(handle, view):]
+            os.fsync(handle)
+        finally:
+            os.close(handle)
+        os.replace(temporary, path)
+    except OSError:
+        try:
+            os.unlink(temporary)
+        except OSError:
+            pass  # the first error is the one that matters
+        raise
+
+
+def _content(path: str) -> "bytes | None":
+    """The bytes of a blob file, or None when it is damaged or gone."""
+    try:
+        with open(path, "rb") as handle:
+            data = zlib.decompress(handle.read())
+    except (OSError, zlib.error):
+        return None
+    return data if os.path.basename(path).startswith(hashlib.sha256(data).hexdigest()) else None
+
+
+def find(handle: str) -> str:
+    """The path of the blob that a handle, or a unique prefix of 8 digits or more, names. Raises UnknownHandle."""
+    digits = handle.strip().lower()
+    if len(digits) < SHORTEST_PREFIX or any(c not in "0123456789abcdef" for c in digits):
+        raise UnknownHandle("%.80r is not a handle: 8 to 64 hex digits are" % handle)
+    paths = _named(digits)
+    exact = [path for path in paths if _issued(path) == digits]
+    if len(exact or paths) == 1:
+        return (exact or paths)[0]
+    raise UnknownHandle("handle %s is %s" % (digits, "ambiguous: give more digits" if paths else "unknown or expired"))
+
+
+def get(handle: str) -> bytes:
+    """The stored bytes of a handle or of a unique prefix. Raises UnknownHandle, also for a damaged blob."""
+    path = find(handle)
+    data = _content(path)
+    if data is None:
+        raise UnknownHandle("handle %s: its blob is damaged (%s)" % (handle, path))
+    return data
+
+
+def every() -> Iterator[Blob]:
+    """All blobs of the store."""
+    home = os.path.join(settings.data_root(), "blobs")
+    for part in sorted(os.listdir(home)) if os.path.isdir(home) else []:
+        for entry in os.scandir(os.path.join(home, part)):
+            if not entry.name.endswith(".tmp"):
+                facts = entry.stat()
+                yield Blob(entry.path, _issued(entry.path), facts.st_size, facts.st_mtime)
+
+
+def sweep(pinned: "frozenset[str] | set[str]", now: float) -> List[str]:
+    """Handles of the blobs removed: past CK_KEEP_DAYS, then the oldest until CK_QUOTA_MB holds. Pinned handles stay.
+
+    `now` is seconds since the epoch.  A temporary file older than a day is removed too.  Raises OSError.
+    """
+    kept, removed = [], []
+    oldest = now - settings.number("CK_KEEP_DAYS") * 86400
+    for blob in sorted(every(), key=lambda blob: blob.used):
+        if blob.used < oldest and blob.handle not in pinned:
+            removed.append(blob)
+        else:
+            kept.append(blob)
+    excess = sum(blob.size for blob in kept) - settings.number("CK_QUOTA_MB") * 1024 * 1024
+    for blob in kept:
+        if excess > 0 and blob.handle not in pinned:
+            removed.append(blob)
+            excess -= blob.size
+    for blob in removed:
+        os.unlink(blob.path)
+    _sweep_temporary(now - 86400)
+    return [blob.handle for blob in removed]
+
+
+def _sweep_temporary(before: float) -> None:
+    home = os.path.join(settings.data_root(), "blobs")
+    for part in os.listdir(home) if os.path.isdir(home) else []:
+        for entry in os.scandir(os.path.join(home, part)):
+            if entry.name.endswith(".tmp") and entry.stat().st_mtime < before:
+                os.unlink(entry.path)

@@ -1,0 +1,220 @@
+"""The ledger: `state.db`, SQLite in WAL mode. Receipts, page faults, generations, reads held, offsets, pins, notes.
+
+Only processes that may afford sqlite3 open it (the resident server, the command line, SessionEnd); the others spool, and
+every opener takes the spool in.  A database of a newer schema is never touched.
+"""
+from __future__ import annotations
+
+import json
+import os
+import sqlite3
+import time
+from typing import Iterable, List, Optional
+
+from contextkernel.store import settings
+from contextkernel.store.blobs import StoreError
+
+SCHEMA = 1  # PRAGMA user_version
+BUSY_MS = 50  # no event waits longer for another process
+
+RECEIPT = ("client", "session", "agent", "generation", "tool_use_id", "tool", "lane", "rule", "command", "handle", "raw", "host",
+           "shown", "lines", "lines_shown", "status", "reason", "at", "cwd", "agent_type", "transcript")
+_TABLES = """
+CREATE TABLE IF NOT EXISTS receipts (
+  client TEXT NOT NULL, session TEXT NOT NULL, agent TEXT NOT NULL, generation INTEGER NOT NULL, tool_use_id TEXT NOT NULL,
+  tool TEXT, lane TEXT, rule TEXT, command TEXT, handle TEXT, raw INTEGER, host INTEGER, shown INTEGER, lines INTEGER,
+  lines_shown INTEGER, status TEXT, reason TEXT, at REAL, cwd TEXT, agent_type TEXT, transcript TEXT,
+  PRIMARY KEY (client, session, agent, generation, tool_use_id));
+CREATE INDEX IF NOT EXISTS receipts_by_handle ON receipts (handle);
+CREATE INDEX IF NOT EXISTS receipts_by_status ON receipts (status, session);
+CREATE TABLE IF NOT EXISTS faults (uid TEXT PRIMARY KEY, handle TEXT, session TEXT, route TEXT, bytes INTEGER, at REAL);
+CREATE TABLE IF NOT EXISTS notes (uid TEXT PRIMARY KEY, session TEXT, event TEXT, text TEXT, at REAL);
+CREATE TABLE IF NOT EXISTS generations (session TEXT, agent TEXT, number INTEGER, cause TEXT, at REAL, PRIMARY KEY (session, agent, number));
+CREATE TABLE IF NOT EXISTS reads (session TEXT, agent TEXT, path TEXT, facts TEXT, at REAL, PRIMARY KEY (session, agent, path));
+CREATE TABLE IF NOT EXISTS offsets (path TEXT PRIMARY KEY, state TEXT, at REAL);
+CREATE TABLE IF NOT EXISTS pins (handle TEXT, reason TEXT, until REAL, PRIMARY KEY (handle, reason));
+"""
+# Steps from each older schema to the next; step n is run when user_version is n.
+MIGRATIONS: "dict[int, str]" = {0: _TABLES}
+
+
+class Ledger:
+    """The open database. Sizes are bytes, times seconds since the epoch. Methods that write commit at once."""
+
+    def __init__(self, db: sqlite3.Connection):
+        self.db = db
+
+    def close(self) -> None:
+        """Close the database."""
+        self.db.close()
+
+    def take(self, kind: str, row: dict, uid: str = "") -> bool:
+        """Book one row of a kind; False when the database refused (locked, full): the caller spools it instead."""
+        try:
+            with self.db:
+                self._insert(kind, row, uid or "%d-%d" % (time.time_ns(), os.getpid()))
+        except (sqlite3.Error, TypeError, ValueError):
+            return False
+        return True
+
+    def _insert(self, kind: str, row: dict, uid: str) -> None:
+        at = row.get("at") or time.time()
+        if kind == "receipt":
+            given = dict({"client": "claude", "session": "", "agent": "", "generation": None, "tool_use_id": uid, "status": ""}, **row)
+            given["at"] = at
+            if given["generation"] is None:
+                given["generation"] = self.generation(given["session"], given["agent"])
+            self.db.execute("INSERT OR IGNORE INTO receipts (%s) VALUES (%s)" % (", ".join(RECEIPT), ", ".join("?" * len(RECEIPT))),
+                            [given.get(name) for name in RECEIPT])
+        elif kind == "fault":
+            self.db.execute("INSERT OR IGNORE INTO faults VALUES (?, ?, ?, ?, ?, ?)",
+                            (uid, row.get("handle"), row.get("session", ""), row.get("route"), row.get("bytes", 0), at))
+        elif kind == "generation":
+            session, agent = row.get("session", ""), row.get("agent", "")
+            self.db.execute("INSERT OR IGNORE INTO generations VALUES (?, ?, ?, ?, ?)",
+                            (session, agent, self.generation(session, agent) + 1, row.get("cause"), at))
+        elif kind == "link":  # a receipt of the failure lane learns its tool use
+            self.db.execute("UPDATE OR IGNORE receipts SET tool_use_id = ?, agent = ?, status = ?, agent_type = ? WHERE handle = ? AND session = ? AND lane = 'failure'"
+                            " AND at = (SELECT MAX(at) FROM receipts WHERE handle = ? AND session = ? AND lane = 'failure' AND status IN ('', 'pending'))",
+                            (row["tool_use_id"], row.get("agent", ""), row.get("status", "pending"), row.get("agent_type", ""),
+                             row["handle"], row.get("session", ""), row["handle"], row.get("session", "")))
+        else:
+            self.db.execute("INSERT OR IGNORE INTO notes VALUES (?, ?, ?, ?, ?)",
+                            (uid, row.get("session", ""), row.get("event", kind), str(row.get("text") or row.get("why") or "")[:500], at))
+
+    def generation(self, session: str, agent: str = "") -> int:
+        """How many epochs (compaction, resume, clear) this session, or agent in it, has seen: 0 at first."""
+        row = self.db.execute("SELECT MAX(number) FROM generations WHERE session = ? AND agent = ?", (session, agent)).fetchone()
+        return row[0] or 0
+
+    # -- canary ---------------------------------------------------------------------------------
+    def pending(self, session: "str | None" = None) -> List[dict]:
+        """Receipts whose replacement nobody has seen yet, oldest first."""
+        where = "status = 'pending'" + (" AND session = ?" if session is not None else "")
+        return self.rows("SELECT * FROM receipts WHERE %s ORDER BY at" % where, () if session is None else (session,))
+
+    def judge(self, receipt: dict, status: str, reason: str = "") -> None:
+        """Set the status of one receipt: verified, refused, missing, expired. Raises sqlite3.Error."""
+        with self.db:
+            self.db.execute("UPDATE receipts SET status = ?, reason = ? WHERE client = ? AND session = ? AND agent = ? AND generation = ? AND tool_use_id = ?",
+                            (status, reason[:300], receipt["client"], receipt["session"], receipt["agent"], receipt["generation"], receipt["tool_use_id"]))
+
+    def reset_canary(self) -> int:
+        """Number of receipts whose refusal or absence is forgotten: they count as never judged. Raises sqlite3.Error."""
+        with self.db:
+            return self.db.execute("UPDATE receipts SET status = 'expired' WHERE status IN ('refused', 'missing', 'pending')").rowcount
+
+    # -- small keyed facts ----------------------------------------------------------------------
+    def offset(self, path: str) -> dict:
+        """The follower's stored state for a transcript; {} when it is new."""
+        row = self.db.execute("SELECT state FROM offsets WHERE path = ?", (path,)).fetchone()
+        return json.loads(row[0]) if row else {}
+
+    def keep_offset(self, path: str, state: dict) -> None:
+        """Store the follower's state for a transcript. Raises sqlite3.Error."""
+        with self.db:
+            self.db.execute("INSERT OR REPLACE INTO offsets VALUES (?, ?, ?)", (path, json.dumps(state), time.time()))
+
+    def held(self, session: str, agent: str, path: str) -> dict:
+        """What is known of the copies of a file that this agent's context holds; {} when nothing is."""
+        row = self.db.execute("SELECT facts FROM reads WHERE session = ? AND agent = ? AND path = ?", (session, agent, path)).fetchone()
+        return json.loads(row[0]) if row else {}
+
+    def hold(self, session: str, agent: str, path: str, facts: dict) -> None:
+        """Store what is known of the copies of a file. Raises sqlite3.Error."""
+        with self.db:
+            self.db.execute("INSERT OR REPLACE INTO reads VALUES (?, ?, ?, ?, ?)", (session, agent, path, json.dumps(facts), time.time()))
+
+    def pinned(self, now: float) -> "set[str]":
+        """Handles that no sweep may remove: those with a live pin, and all of sessions that were active in the last day."""
+        rows = self.db.execute("SELECT handle FROM pins WHERE until > ? UNION SELECT handle FROM receipts WHERE session IN"
+                               " (SELECT session FROM receipts WHERE at > ?) AND handle <> ''", (now, now - 86400))
+        return {row[0] for row in rows}
+
+    def pin(self, handle: str, reason: str, until: float) -> None:
+        """Keep a blob until a time, whatever the quota. Raises sqlite3.Error."""
+        with self.db:
+            self.db.execute("INSERT OR REPLACE INTO pins VALUES (?, ?, ?)", (handle, reason, until))
+
+    def rows(self, query: str, values: Iterable = ()) -> List[dict]:
+        """All rows of a query, as dicts. Raises sqlite3.Error."""
+        found = self.db.execute(query, tuple(values))
+        names = [column[0] for column in found.description]
+        return [dict(zip(names, row)) for row in found]
+
+    def was(self, handle: str) -> Optional[dict]:
+        """The newest receipt that named a handle, or a longer one that starts with it: what an expired blob was."""
+        found = self.rows("SELECT * FROM receipts WHERE handle LIKE ? ORDER BY at DESC LIMIT 1", (handle + "%",)) if handle.isalnum() else []
+        return found[0] if found else None
+
+    # -- the spool ------------------------------------------------------------------------------
+    def take_spool(self) -> int:
+        """Rows taken in from spool files of ended processes; each file goes once its rows are committed. Raises sqlite3.Error."""
+        home, taken = os.path.join(settings.data_root(), "spool"), 0
+        for name in sorted(os.listdir(home)) if os.path.isdir(home) else []:
+            path = os.path.join(home, name)
+            if not name.endswith(".jsonl") or _alive(name):
+                continue
+            try:
+                with open(path, "rb") as handle:
+                    lines = handle.read().split(b"\n")
+            except OSError:
+                continue  # another opener was faster
+            with self.db:
+                for number, line in enumerate(lines):
+                    taken += self._take_line(line, "%s:%d" % (name, number))
+            try:
+                os.unlink(path)
+            except OSError:
+                pass  # taken again next time: rows with the same uid are ignored
+        return taken
+
+    def _take_line(self, line: bytes, uid: str) -> int:
+        try:
+            row = json.loads(line) if line.strip() else None
+            if isinstance(row, dict):
+                self._insert(str(row.get("kind")), row, uid)
+                return 1
+        except (ValueError, KeyError, TypeError, sqlite3.InterfaceError, sqlite3.ProgrammingError):
+            self._insert("note", {"event": "spool", "text": "unreadable row: %r" % line[:200]}, uid)
+        return 0
+
+
+def _alive(name: str) -> bool:
+    """Whether the process that writes a spool file still runs (and wrote it within the hour)."""
+    started, _, pid = name[:-len(".jsonl")].partition("-")
+    if not started.isdigit() or not pid.isdigit() or int(pid) == os.getpid() or time.time() - int(started) / 1e9 > 3600:
+        return False
+    if os.name == "nt":  # os.kill(pid, 0) would end the process there
+        return time.time() - int(started) / 1e9 < 60
+    try:
+        os.kill(int(pid), 0)
+    except ProcessLookupError:
+        return False
+    except OSError:
+        pass  # it runs as another user
+    return True
+
+
+def open_ledger(read_only: bool = False) -> Ledger:
+    """The ledger, its schema brought up to date, the spool taken in. Raises StoreError."""
+    path = os.path.join(settings.data_root(), "state.db")
+    try:
+        if not read_only:
+            settings.folder()
+            os.close(os.open(path, os.O_WRONLY | os.O_CREAT, 0o600))  # the mode, before SQLite creates it wider
+        db = sqlite3.connect(path, timeout=BUSY_MS / 1000, check_same_thread=False)
+        db.execute("PRAGMA busy_timeout = %d" % BUSY_MS)
+        version = db.execute("PRAGMA user_version").fetchone()[0]
+        if version > SCHEMA:
+            raise StoreError("%s has schema %d; this version knows %d" % (path, version, SCHEMA))
+        db.execute("PRAGMA journal_mode = WAL")
+        db.execute("PRAGMA synchronous = NORMAL")  # WAL: a power cut can lose the last rows, never damage
+        while version < SCHEMA:
+            db.executescript("BEGIN;" + MIGRATIONS[version] + "PRAGMA user_version = %d; COMMIT;" % (version + 1))
+            version += 1
+        ledger = Ledger(db)
+        ledger.take_spool()
+        return ledger
+    except (OSError, sqlite3.Error) as error:
+        raise StoreError("cannot open %s: %s" % (path, error)) from error

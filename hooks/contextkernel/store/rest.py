@@ -1,0 +1,80 @@
+"""Rests and alarms: the few facts of a session that even a script hook must know before it rewrites.
+
+`rest/<session>.json` holds {"refused": {tool: n}, "seen": {tool: n}, "alarm": text, "told": bool}.  It exists only after the
+canary found something wrong, so the ordinary cost is one failed open.
+"""
+from __future__ import annotations
+
+import json
+import os
+
+from contextkernel import paths
+from contextkernel.store import settings
+
+REFUSALS_TO_REST = 3  # for one tool in one session
+PROBE_EVERY = 10  # of the events that rest
+
+
+def _path(session: str) -> str:
+    return os.path.join(settings.data_root(), "rest", paths.file_name_of(session) + ".json")
+
+
+def load(session: str) -> dict:
+    """The session's facts; {} where there are none or the file is damaged."""
+    try:
+        with open(_path(session), encoding="utf-8") as handle:
+            facts = json.load(handle)
+    except (OSError, ValueError):
+        return {}
+    return facts if isinstance(facts, dict) else {}
+
+
+def _save(session: str, facts: dict) -> None:
+    settings.folder("rest")
+    temporary = "%s.%d.tmp" % (_path(session), os.getpid())
+    with open(temporary, "w", encoding="utf-8") as handle:
+        json.dump(facts, handle)
+    os.replace(temporary, _path(session))
+
+
+def _count(facts: dict, name: str, tool: str) -> int:
+    table = facts.get(name)
+    value = table.get(tool, 0) if isinstance(table, dict) else 0
+    return value if isinstance(value, int) else 0
+
+
+def alarm(session: str, tool: str, reason: str) -> None:
+    """Book a replacement that the client did not apply. Raises OSError."""
+    facts = load(session)
+    refused = facts.get("refused") if isinstance(facts.get("refused"), dict) else {}
+    facts.update(refused=dict(refused, **{tool: _count(facts, "refused", tool) + 1}), alarm=facts.get("alarm") or reason)
+    _save(session, facts)
+
+
+def heal(session: str, tool: str) -> None:
+    """A replacement for this tool was applied again: its refusals are forgotten. Raises OSError."""
+    facts = load(session)
+    if _count(facts, "refused", tool):
+        facts["refused"].pop(tool)
+        _save(session, facts)
+
+
+def resting(session: str, tool: str) -> bool:
+    """Whether T1 rests for this tool now. Counts the events that rest: every tenth is let through as a probe. Raises OSError."""
+    facts = load(session)
+    if _count(facts, "refused", tool) < REFUSALS_TO_REST:
+        return False
+    seen = _count(facts, "seen", tool) + 1
+    table = facts.get("seen") if isinstance(facts.get("seen"), dict) else {}
+    facts["seen"] = dict(table, **{tool: seen})
+    _save(session, facts)
+    return seen % PROBE_EVERY != 0
+
+
+def untold(session: str) -> str:
+    """The alarm that the model has not been told yet, once; "" afterwards. Raises OSError."""
+    facts = load(session)
+    if not facts.get("alarm") or facts.get("told"):
+        return ""
+    _save(session, dict(facts, told=True))
+    return str(facts["alarm"])

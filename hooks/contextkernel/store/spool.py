@@ -1,0 +1,33 @@
+"""The spool: ledger rows of processes that cannot afford to open the database.
+
+One append-only file per process, `spool/<time>-<pid>.jsonl`; one row is one write, so a killed process leaves whole rows.
+The next process that opens the database takes the files in (`ledger.py`).
+"""
+from __future__ import annotations
+
+import json
+import os
+import sys
+import time
+
+from contextkernel.store import settings
+
+_path = ""
+
+
+def append(kind: str, row: dict) -> None:
+    """Append one row of a kind (receipt, fault, note, generation …). Never raises: a row that cannot be written is said on stderr."""
+    global _path
+    if settings.flag("CK_LOG_OFF"):
+        return
+    try:
+        if not _path or not _path.startswith(settings.data_root() + os.sep):
+            _path = os.path.join(settings.folder("spool"), "%d-%d.jsonl" % (time.time_ns(), os.getpid()))
+        line = json.dumps(dict(row, kind=kind, at=row.get("at") or time.time())).encode("ascii") + b"\n"
+        handle = os.open(_path, os.O_WRONLY | os.O_CREAT | os.O_APPEND, 0o600)
+        try:
+            os.write(handle, line)
+        finally:
+            os.close(handle)
+    except (OSError, ValueError, TypeError) as error:
+        sys.stderr.write("context-kernel: no ledger row (%s): %s\n" % (kind, error))
