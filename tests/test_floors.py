@@ -1,0 +1,176 @@
+"""The house holds: imports point down, only the standard library, entries with safe names, one broad except, no machine's paths."""
+from __future__ import annotations
+
+import ast
+import os
+import re
+import subprocess
+import sys
+
+import pytest
+
+ROOT = os.path.dirname(os.path.dirname(os.path.abspath(__file__)))
+PACKAGE = os.path.join(ROOT, "hooks", "contextkernel")
+ENTRIES = ("hooks", "mcp", "bench", "codex")
+OPERATORS = ("normalize", "project", "reread", "remember", "verify", "report")
+GROUND = ("host", "store")
+VALUES = tuple(sorted(name[:-3] for name in os.listdir(PACKAGE) if name.endswith(".py") and name != "__init__.py"))
+ALLOWED_SIDEWAYS = ()  # (from, to) among operators or ground: declared exceptions
+BROAD_EXCEPT = ("hooks/contextkernel/host/hook.py", "mcp/server.py")
+MACHINE = re.compile(r"(?<![\w.])/(?:work|root|home/[a-z]\w*|Users/[A-Za-z]\w*)/(?!\.\.\.)[\w.-]|\.\./shared\b")
+SHELL_ONLY = re.compile(r"\.(png|ico|db)$")
+
+
+def tracked():
+    """Files of the project, relative: as git sees them, or all of them where this is no repository."""
+    listed = subprocess.run(["git", "-C", ROOT, "ls-files", "-z", "--cached", "--others", "--exclude-standard"],
+                            stdout=subprocess.PIPE, stderr=subprocess.DEVNULL)
+    if listed.returncode == 0:
+        names = listed.stdout.decode().split("\0")
+    else:
+        names = [os.path.relpath(os.path.join(folder, name), ROOT) for folder, _, files in os.walk(ROOT)
+                 for name in files if "/.git" not in folder and "__pycache__" not in folder]
+    return sorted(name for name in names if name and os.path.isfile(os.path.join(ROOT, name)))
+
+
+FILES = tracked()
+SOURCES = [name for name in FILES if name.endswith(".py")]
+PRODUCT = [name for name in SOURCES if name.split("/")[0] in ENTRIES]
+
+
+def tree_of(name):
+    with open(os.path.join(ROOT, name), "rb") as handle:
+        return ast.parse(handle.read(), name)
+
+
+def floor_of(module):
+    """("operators", "normalize") for contextkernel.normalize.rules.x; entries are everything outside of the package."""
+    parts = module.split(".")
+    if parts[0] != "contextkernel":
+        return ("entries", module)
+    name = parts[1] if len(parts) > 1 else ""
+    for floor, names in (("operators", OPERATORS), ("ground", GROUND), ("values", VALUES)):
+        if name in names:
+            return (floor, name)
+    return ("package", name)
+
+
+def module_of(name):
+    if not name.startswith("hooks/contextkernel/"):
+        return name
+    return re.sub(r"(/__init__)?\.py$", "", name[len("hooks/"):]).replace("/", ".")
+
+
+def imported(tree):
+    """(line, absolute module name) of each import, names imported from a package counted as its modules."""
+    for node in ast.walk(tree):
+        if isinstance(node, ast.Import):
+            for alias in node.names:
+                yield node.lineno, alias.name
+        elif isinstance(node, ast.ImportFrom):
+            yield node.lineno, "." * node.level + (node.module or "")
+            if node.module == "contextkernel":
+                for alias in node.names:
+                    yield node.lineno, "contextkernel." + alias.name
+
+
+def fault_in_import(importer, target):
+    """Why `importer` may not import `target`, or ""."""
+    if target.startswith("."):
+        return "relative import"
+    floor, name = floor_of(importer)
+    below, other = floor_of(target)
+    if below in ("entries", "package") or floor == "entries" or name == other or (name, other) in ALLOWED_SIDEWAYS:
+        return ""
+    if floor == "package":
+        return "the package itself imports nothing of its own"
+    if floor == below:
+        return "" if floor == "values" else "%s imports its sibling %s" % (name, other)
+    order = ("operators", "ground", "values")
+    if order.index(below) < order.index(floor):
+        return "%s imports upwards: %s" % (name, other)
+    return "an operator imports ground: %s" % other if (floor, below) == ("operators", "ground") else ""
+
+
+@pytest.mark.parametrize("importer, target, fault", [
+    ("contextkernel.normalize.terminal", "contextkernel.edits", False),
+    ("contextkernel.normalize.terminal", "contextkernel.normalize.table", False),
+    ("contextkernel.normalize.terminal", "contextkernel.store.blobs", True),
+    ("contextkernel.normalize", "contextkernel.project", True),
+    ("contextkernel.store.blobs", "contextkernel.host.hook", True),
+    ("contextkernel.store.blobs", "contextkernel.report", True),
+    ("contextkernel.edits", "contextkernel.store.blobs", True),
+    ("contextkernel.edits", ".lines", True),
+    ("hooks/post_tool_use.py", "contextkernel.store.blobs", False),
+])
+def test_the_checker_itself(importer, target, fault):
+    assert bool(fault_in_import(importer, target)) is fault
+
+
+def test_there_is_something_to_check():
+    assert len([name for name in PRODUCT if name.startswith("hooks/contextkernel/")]) > 5
+
+
+def test_every_module_has_a_floor():
+    strays = [name for name in PRODUCT if floor_of(module_of(name))[0] == "package" and module_of(name) != "contextkernel"]
+    assert not strays, "no such floor: %s" % strays
+
+
+@pytest.mark.parametrize("name", PRODUCT)
+def test_imports_point_down(name):
+    faults = ["%s:%d %s" % (name, line, fault_in_import(module_of(name), target))
+              for line, target in imported(tree_of(name)) if fault_in_import(module_of(name), target)]
+    assert not faults
+
+
+def standard_library():
+    if hasattr(sys, "stdlib_module_names"):  # 3.10
+        return set(sys.stdlib_module_names)
+    import sysconfig
+    folder = sysconfig.get_paths()["stdlib"]
+    names = {entry.split(".")[0] for entry in os.listdir(folder)} | set(sys.builtin_module_names)
+    return names | {entry.split(".")[0] for entry in os.listdir(os.path.join(folder, "lib-dynload"))}
+
+
+@pytest.mark.parametrize("name", PRODUCT)
+def test_only_the_standard_library(name):
+    own = {"contextkernel"} | {os.path.basename(other)[:-3] for other in PRODUCT if other.count("/") == 1}
+    foreign = ["%s:%d %s" % (name, line, target) for line, target in imported(tree_of(name))
+               if target.split(".")[0] not in standard_library() | own]
+    assert not foreign
+
+
+@pytest.mark.parametrize("name", [name for name in PRODUCT if name.count("/") == 1])
+def test_no_entry_hides_a_standard_module(name):
+    assert os.path.basename(name)[:-3] not in standard_library()
+
+
+@pytest.mark.parametrize("name", [name for name in PRODUCT if not name.startswith("bench/")])
+def test_broad_except_only_at_the_two_edges(name):
+    broad = [node.lineno for node in ast.walk(tree_of(name)) if isinstance(node, ast.ExceptHandler)
+             and {part.id for part in ast.walk(node.type or ast.Name(id="BaseException")) if isinstance(part, ast.Name)}
+             & {"Exception", "BaseException"}]
+    if name in BROAD_EXCEPT:
+        assert len(broad) == 1, "%s: the one broad except, not %s" % (name, broad)
+    else:
+        assert not broad, "%s:%s" % (name, broad)
+
+
+@pytest.mark.parametrize("name", PRODUCT)
+def test_lines_are_split_at_line_feeds_only(name):
+    calls = [node.lineno for node in ast.walk(tree_of(name)) if isinstance(node, ast.Attribute) and node.attr == "splitlines"]
+    assert not calls, "splitlines() also splits on \\x0c, \\x85 and \\u2028: %s:%s" % (name, calls)
+
+
+@pytest.mark.parametrize("name", SOURCES)
+def test_parses_as_the_oldest_python(name):
+    with open(os.path.join(ROOT, name), "rb") as handle:
+        ast.parse(handle.read(), name, feature_version=(3, 9))
+
+
+@pytest.mark.parametrize("name", [name for name in FILES if not SHELL_ONLY.search(name)])
+def test_names_no_machine(name):
+    with open(os.path.join(ROOT, name), encoding="utf-8", errors="replace") as handle:
+        found = ["%s:%d %s" % (name, number, line.strip()[:120]) for number, line in enumerate(handle, 1)
+                 if MACHINE.search(line)]
+    assert name == "tests/test_floors.py" or not found
