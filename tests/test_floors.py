@@ -15,6 +15,7 @@ ENTRIES = ("hooks", "mcp", "bench", "codex")
 OPERATORS = ("normalize", "project", "reread", "remember", "verify", "report")
 GROUND = ("host", "store")
 VALUES = tuple(sorted(name[:-3] for name in os.listdir(PACKAGE) if name.endswith(".py") and name != "__init__.py"))
+FROM_THE_PACKAGE = ("contextkernel.store", "contextkernel.store.settings")  # where bytecode goes when the plugin's folder is read-only
 ALLOWED_SIDEWAYS = ()  # (from, to) among operators or ground: declared exceptions
 BROAD_EXCEPT = ("hooks/contextkernel/host/hook.py", "mcp/server.py")
 MACHINE = re.compile(r"(?<![\w.])/(?:work|root|home/[a-z]\w*|Users/[A-Za-z]\w*)/(?!\.\.\.)[\w.-]|\.\./shared\b")
@@ -69,9 +70,9 @@ def imported(tree):
                 yield node.lineno, alias.name
         elif isinstance(node, ast.ImportFrom):
             yield node.lineno, "." * node.level + (node.module or "")
-            if node.module == "contextkernel":
+            if (node.module or "").split(".")[0] == "contextkernel":
                 for alias in node.names:
-                    yield node.lineno, "contextkernel." + alias.name
+                    yield node.lineno, node.module + "." + alias.name
 
 
 def fault_in_import(importer, target):
@@ -83,7 +84,7 @@ def fault_in_import(importer, target):
     if below in ("entries", "package") or floor == "entries" or name == other or (name, other) in ALLOWED_SIDEWAYS:
         return ""
     if floor == "package":
-        return "the package itself imports nothing of its own"
+        return "" if target in FROM_THE_PACKAGE else "the package itself imports nothing of its own"
     if floor == below:
         return "" if floor == "values" else "%s imports its sibling %s" % (name, other)
     order = ("operators", "ground", "values")
@@ -135,6 +136,8 @@ def standard_library():
 @pytest.mark.parametrize("name", PRODUCT)
 def test_only_the_standard_library(name):
     own = {"contextkernel"} | {os.path.basename(other)[:-3] for other in PRODUCT if other.count("/") == 1}
+    if name.startswith("bench/"):
+        own |= {os.path.basename(other)[:-3] for other in SOURCES if other.startswith("tests/harness/")}
     foreign = ["%s:%d %s" % (name, line, target) for line, target in imported(tree_of(name))
                if target.split(".")[0] not in standard_library() | own]
     assert not foreign
@@ -151,7 +154,7 @@ def test_broad_except_only_at_the_two_edges(name):
              and {part.id for part in ast.walk(node.type or ast.Name(id="BaseException")) if isinstance(part, ast.Name)}
              & {"Exception", "BaseException"}]
     if name in BROAD_EXCEPT:
-        assert len(broad) == 1, "%s: the one broad except, not %s" % (name, broad)
+        assert len(broad) <= 1, "%s: one broad except at most, not %s" % (name, broad)
     else:
         assert not broad, "%s:%s" % (name, broad)
 

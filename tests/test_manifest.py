@@ -83,7 +83,7 @@ def test_skill(path):
     assert fields.get("name") == os.path.basename(os.path.dirname(path))
     assert "tools" not in fields, "a skill's key is allowed-tools"
     assert not set(fields) - SKILL_KEYS, "the loader ignores unknown keys"
-    assert "Use when" in fields["description"] and len(fields["description"]) <= 1024
+    assert re.search(r"\bUse (when|before|after|to|for)\b", fields["description"]) and len(fields["description"]) <= 1024
     with open(path, encoding="utf-8") as handle:
         text = handle.read()
     assert text.count("\n") < 200

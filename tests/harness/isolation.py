@@ -66,7 +66,7 @@ def enter(folders: Folders) -> None:
         XDG_STATE_HOME=os.path.join(home, "xdg-state"), XDG_CONFIG_HOME=os.path.join(home, "xdg-config"),
         XDG_CACHE_HOME=os.path.join(home, "xdg-cache"), XDG_DATA_HOME=os.path.join(home, "xdg-data"),
         CLAUDE_CONFIG_DIR=os.path.join(home, "claude"), CODEX_HOME=os.path.join(home, "codex"),
-        CK_DATA=os.path.join(home, "ck-data"), CK_TAP_FLAG=os.path.join(home, "no-tap"),
+        CK_DATA=os.path.join(home, "ck-data"),
         GIT_CONFIG_GLOBAL=os.devnull, GIT_CONFIG_NOSYSTEM="1", LC_ALL="C.UTF-8")
     tempfile.tempdir = folders.temp
 

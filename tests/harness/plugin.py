@@ -31,8 +31,9 @@ def copy_to(parent: str, name: str = ODD_NAME) -> str:
 
 
 def files_of(root: str) -> List[str]:
-    """Every path below a folder, sorted: two equal lists mean that nothing was added or removed."""
-    return sorted(os.path.join(folder, name) for folder, folders, files in os.walk(root) for name in folders + files)
+    """Every path below a folder but bytecode caches, sorted: two equal lists mean that nothing was added or removed."""
+    paths = (os.path.join(folder, name) for folder, folders, files in os.walk(root) for name in folders + files)
+    return sorted(path for path in paths if "__pycache__" not in path)
 
 
 def encoded(event: Union[dict, list, str, bytes]) -> bytes:
@@ -49,11 +50,11 @@ def environment(root: str, extra: Optional[Dict[str, str]] = None) -> Dict[str, 
 
 def run_script(root: str, script: str, event: Union[dict, list, str, bytes], env: Optional[Dict[str, str]] = None,
                python: str = "python3", read_only: bool = False) -> "subprocess.CompletedProcess[bytes]":
-    """The finished process of `python3 -I -S "${CLAUDE_PLUGIN_ROOT}/hooks/SCRIPT"` under /bin/sh, as in hooks.json.
+    """The finished process of `exec python3 -I -S "$CLAUDE_PLUGIN_ROOT/hooks/SCRIPT"` under /bin/sh, as in hooks.json.
 
     `read_only` mounts the root read-only for this one process (root on Linux), else takes the write bits away.
     """
-    command = '%s -I -S "${CLAUDE_PLUGIN_ROOT}/hooks/%s"' % (python, script)
+    command = 'exec %s -I -S "$CLAUDE_PLUGIN_ROOT/hooks/%s"' % (python, script)
     argv = ["/bin/sh", "-c", command]
     if read_only:
         argv = frozen(root, argv)
