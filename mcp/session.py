@@ -1,0 +1,280 @@
+"""One client's connection: its messages, its running calls, and the hooks it asks."""
+from __future__ import annotations
+
+import json
+import os
+import queue
+import threading
+import time
+from importlib import import_module
+from typing import Any, Callable, Dict, Optional
+
+from contextkernel import VERSION
+from contextkernel.host import events, rpc
+from contextkernel.store import book, live
+
+import tools
+
+PROTOCOLS = ("2025-11-25", "2025-06-18", "2025-03-26", "2024-11-05")  # newest first
+WARM = ("PostToolUse", "PreToolUse")  # events whose modules are imported before the first of them arrives
+NO_OPINION = ""
+LAST_WORK = 2.0  # seconds that running calls and the work after replies may take when the client leaves
+ENDING = 0.3  # seconds between asking a child to end and ending it, when we leave ourselves
+
+
+class Session:
+    """`attempt` runs what may fail in unforeseen ways (server.py); `leaving` is set by a signal."""
+
+    def __init__(self, writer: rpc.Writer, client: str, attempt: Callable):
+        self.writer = writer
+        self.client = client
+        self.attempt = attempt
+        self.leaving = False
+        self.folder = ""  # the user's working folder, as the last hook event or the client's roots had it
+        self.has_roots = False
+        self.marked = ""  # the session that is marked as served by us
+        self.calls: Dict[str, Any] = {}  # running calls by id: their children
+        self.after: Any = queue.SimpleQueue()  # work for after the replies; None ends its thread
+        self.booking = threading.Thread(target=self._work_after, daemon=True)
+        self.booking.start()
+
+    # -- messages -------------------------------------------------------------------------------
+    def take(self, line: bytes) -> None:
+        """Deal with one line: answer it, or start the thread that will.  Raises BrokenPipeError."""
+        if not line.strip():
+            return
+        try:
+            message = rpc.decode(line)
+        except rpc.Refusal as refusal:
+            self.writer.send(rpc.error(rpc.id_in(line), refusal.code, str(refusal)))
+            return
+        if isinstance(message, list) and message:
+            work, batch = self._take_batch, message
+        else:
+            work, batch = self._take_one, [message]
+        if not any([self._announce(one) for one in batch]):
+            work(message)
+        else:
+            threading.Thread(target=self.attempt, args=(work, message), daemon=True).start()
+
+    def _announce(self, message: Any) -> bool:
+        """Whether a message is a call of a tool: then its child is known from now on, and can be cancelled."""
+        params = message.get("params") if isinstance(message, dict) else None
+        if not isinstance(params, dict) or message.get("method") != "tools/call":
+            return False
+        name = params.get("name")
+        if not isinstance(name, str) or name not in tools.BY_NAME or rpc.id_of(message) is None:
+            return False
+        from child import Child  # late: subprocess costs 10 ms, and hooks do without
+
+        self.calls[_key(message["id"])] = Child()
+        return True
+
+    def _take_one(self, message: Any) -> None:
+        reply = self.reply(message)
+        if reply is not None:
+            self.writer.send(reply)
+
+    def _take_batch(self, messages: list) -> None:
+        replies = [reply for reply in map(self.reply, messages) if reply is not None]
+        if replies:
+            self.writer.send(replies)
+
+    def reply(self, message: Any) -> Optional[dict]:
+        """The answer to a decoded message; None for a notification, an answer to us, and a cancelled call."""
+        try:
+            request = rpc.request(message)
+            if not request.method:
+                self._take_roots(request.result)
+                return None
+            method = METHODS.get(request.method)
+            if request.id is None:
+                method = NOTIFICATIONS.get(request.method)
+            elif not method:
+                raise rpc.Refusal(rpc.METHOD_NOT_FOUND, "no method %s" % request.method[:100])
+            failed = {"isError": True}
+            result = self.attempt(method, self, request, otherwise=failed, passing=(rpc.Refusal, OSError)) if method else None
+            if result is failed:
+                raise rpc.Refusal(rpc.INTERNAL_ERROR, "failed: the server's stderr says why")
+            return None if result is None or request.id is None else rpc.answer(request.id, result)
+        except rpc.Refusal as refusal:
+            return None if rpc.is_notification(message) else rpc.error(rpc.id_of(message), refusal.code, str(refusal))
+
+    def send(self, method: str, params: dict, identity: Optional[str] = None) -> None:
+        """Send a notification, or a request of ours when it has an id."""
+        message = {"jsonrpc": "2.0", "method": method, "params": params}
+        self.writer.send(message if identity is None else dict(message, id=identity))
+
+    # -- methods --------------------------------------------------------------------------------
+    def initialize(self, request: rpc.Request) -> dict:
+        """Who we are; the client's protocol version where we speak it, else our newest."""
+        wanted, able = request.params.get("protocolVersion"), request.params.get("capabilities")
+        if not self.client:
+            self.client = "codex" if "codex" in str(request.params.get("clientInfo")).lower() else "claude"
+        self.has_roots = isinstance(able, dict) and isinstance(able.get("roots"), dict)
+        return {"protocolVersion": wanted if wanted in PROTOCOLS else PROTOCOLS[0], "capabilities": {"tools": {}},
+                "serverInfo": {"name": "context-kernel", "version": VERSION}, "instructions": tools.INSTRUCTIONS}
+
+    def initialized(self, request: rpc.Request) -> None:
+        """Ask for the working folder; make ready what the first hook needs."""
+        self.ask_roots(request)
+        self.after.put(_make_ready)
+
+    def ask_roots(self, request: rpc.Request) -> None:
+        """Ask the client for its folders, if it said that it has any to tell."""
+        if self.has_roots:
+            self.send("roots/list", {}, identity="roots")
+
+    def _take_roots(self, result: Any) -> None:
+        roots = result.get("roots") if isinstance(result, dict) else None
+        first = roots[0].get("uri") if isinstance(roots, list) and roots and isinstance(roots[0], dict) else None
+        if isinstance(first, str) and first.startswith("file://") and not self.folder:
+            from urllib.parse import unquote, urlsplit  # late: needed once a session
+
+            self.folder = unquote(urlsplit(first).path)
+
+    def ping(self, request: rpc.Request) -> dict:
+        """Nothing, in time."""
+        return {}
+
+    def list_tools(self, request: rpc.Request) -> dict:
+        """The tools for the model; the one for hooks is not among them, and costs no context."""
+        return {"tools": [tools.listed(tool) for tool in tools.TOOLS]}
+
+    def cancelled(self, request: rpc.Request) -> None:
+        """End the child of a call; its thread then leaves without an answer."""
+        child = self.calls.get(_key(request.params.get("requestId")))
+        if child:
+            child.cancel()
+
+    def call_tool(self, request: rpc.Request) -> Optional[dict]:
+        """The answer of a tool, or of the hidden one for hooks; None when the call was cancelled meanwhile."""
+        name, arguments = request.params.get("name"), request.params.get("arguments")
+        if arguments is None:
+            arguments = {}
+        if not isinstance(arguments, dict):
+            raise rpc.Refusal(rpc.INVALID_PARAMS, "arguments must be an object")
+        if name == events.HOOK_TOOL:
+            note = _booked(arguments)
+            return _content(self.attempt(self._hook, arguments, otherwise=NO_OPINION, note=note))
+        tool = tools.BY_NAME.get(name) if isinstance(name, str) else None
+        if not tool:
+            raise rpc.Refusal(rpc.INVALID_PARAMS, "no tool %s" % str(name)[:100])
+        child = self.calls[_key(request.id)]
+        try:
+            return self._work(tool, arguments, child, request)
+        finally:
+            self.calls.pop(_key(request.id), None)
+
+    def _hook(self, arguments: dict) -> str:
+        """What a hook script would print for the event in `arguments`."""
+        event = events.decode(arguments)
+        event.setdefault("ck_client", self.client or "claude")
+        event["ck_lane"] = "resident"
+        if isinstance(event.get("cwd"), str):
+            self.folder = event["cwd"]
+        self._mark(str(event.get("session_id") or ""))
+        module = events.module_for(str(event.get("hook_event_name", "")))
+        reply = import_module(module).handle(event) if module else {}
+        self.after.put(lambda: _after_reply(event))
+        return json.dumps(reply) if reply else NO_OPINION
+
+    def _mark(self, name: str) -> None:
+        """Let script hooks know that this session is served here."""
+        if name and name != self.marked:
+            self.marked = name
+            try:
+                live.mark(name)
+            except OSError:
+                pass  # a state folder that cannot be written: nothing will be rewritten in either lane
+
+    def _work(self, tool: "tools.Tool", arguments: dict, child: Any, request: rpc.Request) -> Optional[dict]:
+        """A tool's result by its child process."""
+        folder = self.folder or tools.outside_plugin(os.getcwd())
+        try:
+            command = tool.command(tools.checked(tool, arguments), folder, self.client)
+        except tools.WrongCall as wrong:
+            return _content(str(wrong), is_error=True)
+        outcome = child.run(command.arguments, command.stdin, folder, tool.seconds, self._reporter(request))
+        if child.cancelled:
+            return None
+        if outcome.code is None:
+            return _content("%s: ended after %d seconds" % (tool.name, tool.seconds), is_error=True)
+        if outcome.code:
+            return _content(outcome.complaint or "%s: exit %d" % (tool.name, outcome.code), is_error=True)
+        if tool.gives_back:
+            fault = {"handle": command.arguments[1], "session": self.marked, "route": "mcp", "bytes": len(outcome.text.encode())}
+            self.after.put(lambda: book.record("fault", fault))
+        return _content(outcome.text)
+
+    def _reporter(self, request: rpc.Request) -> Callable[[float, str], None]:
+        """Sends notifications/progress where the client asked for them by a token."""
+        meta = request.params.get("_meta")
+        token = meta.get("progressToken") if isinstance(meta, dict) else None
+
+        def report(seconds: float, text: str) -> None:
+            if token is not None:
+                said = {"message": text} if text else {}
+                self.send("notifications/progress", dict(said, progressToken=token, progress=seconds))
+
+        return report
+
+    # -- after the replies ----------------------------------------------------------------------
+    def _work_after(self) -> None:
+        while True:
+            work = self.after.get()
+            if work is None:
+                return
+            self.attempt(work)
+
+    def end(self) -> None:
+        """Let running calls finish, unless a signal says to leave, then end them; finish the booking."""
+        self._wait_for_calls(0.0 if self.leaving else LAST_WORK)
+        for child in list(self.calls.values()):
+            child.cancel()
+        self.after.put(None)
+        self.booking.join(LAST_WORK)
+        self._wait_for_calls(ENDING)
+        for child in list(self.calls.values()):
+            child.kill()
+
+    def _wait_for_calls(self, seconds: float) -> None:
+        until = time.monotonic() + seconds
+        while self.calls and time.monotonic() < until:
+            time.sleep(0.01)
+
+
+METHODS = {"initialize": Session.initialize, "ping": Session.ping, "tools/list": Session.list_tools, "tools/call": Session.call_tool}
+NOTIFICATIONS = {"notifications/initialized": Session.initialized, "notifications/cancelled": Session.cancelled,
+                 "notifications/roots/list_changed": Session.ask_roots}
+
+
+def _key(identity: Any) -> str:
+    """1 and "1" are different ids."""
+    return repr(identity)
+
+
+def _content(text: str, is_error: bool = False) -> dict:
+    return dict({"content": [{"type": "text", "text": text}]}, **({"isError": True} if is_error else {}))
+
+
+def _booked(arguments: dict) -> Callable[[str], None]:
+    """Books why an event passed through."""
+    name, session = str(arguments.get("hook_event_name"))[:60], str(arguments.get("session_id", ""))[:80]
+    return lambda why: book.record("note", {"event": name, "session": session, "why": why})
+
+
+def _make_ready() -> None:
+    """Import the busiest hooks and open the ledger; until then rows go to the spool."""
+    for name in WARM:
+        import_module(events.module_for(name))
+    from contextkernel.store import ledger
+
+    book.ledger = ledger.open_ledger()
+
+
+def _after_reply(event: dict) -> None:
+    """Booking and judging that no reply waits for."""
+    import after_reply  # late: sqlite3
+
+    after_reply.run(event)
