@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
 """What the hooks cost a turn of the real client: time from one model request to the next around one Bash call.
 
-    CLAUDE_BIN=/path/to/claude python3 bench/latency.py [--rounds 5] [--calls 12]
+    CLAUDE_BIN=/path/to/claude python3 bench/latency.py [--rounds 6] [--calls 20]
 
 Rows: no hook | a no-op `mcp_tool` hook of a minimal server (PostToolUse alone, and on all events that we use) | our resident lane |
 our script lane; each for a small output (passes) and a long one (rewritten).  A round plays every row once, in rotating order, so
@@ -101,8 +101,8 @@ def summary(values: dict) -> list:
 
 def main(argv=None) -> int:
     parser = argparse.ArgumentParser(description=__doc__.split("\n")[0])
-    parser.add_argument("--rounds", type=int, default=5)
-    parser.add_argument("--calls", type=int, default=12, help="calls of a session, %d of them to warm up" % WARM_UPS)
+    parser.add_argument("--rounds", type=int, default=6)
+    parser.add_argument("--calls", type=int, default=20, help="calls of a session, %d of them to warm up" % WARM_UPS)
     args = parser.parse_args(argv)
     if not run_claude.available():
         print("latency.py: set CLAUDE_BIN to a Claude Code binary", file=sys.stderr)
