@@ -1,0 +1,47 @@
+"""ck: the command line of context-kernel.
+
+    ck.py normalize --command CMD --exit-code N < raw     the operator as a filter
+    ck.py recall HANDLE [--lines A-B | --grep RE]         a stored original, byte for byte
+    ck.py slice --repo DIR --symptom FILE --budget N      the places of a repository that a symptom points to
+    ck.py symbol FILE NAME                                what one definition needs, by line ranges
+    ck.py savings                                         the report
+    ck.py failure-lane on|off|status                      the shell prefix that lets failures be read whole
+
+Exit 0; a wrong call exits 2 with one line on stderr.
+"""
+from __future__ import annotations
+
+import os
+import sys
+
+sys.path.insert(0, os.path.dirname(os.path.realpath(__file__)))  # -I leaves it out
+
+COMMANDS = {  # name: module in hooks/ with main(argv) -> exit code, imported when named
+    "normalize": "ck_normalize",
+    "recall": "ck_recall",
+    "slice": "ck_slice",
+    "symbol": "ck_symbol",
+    "savings": "savings",
+    "failure-lane": "ck_lane",
+}
+
+
+def main(argv: "list[str]") -> int:
+    """The exit code of the named command."""
+    if argv[:1] in (["-h"], ["--help"], ["help"]):
+        print(__doc__.strip())
+        return 0
+    if not argv or argv[0] not in COMMANDS:
+        sys.stderr.write("ck.py: %s; commands: %s\n" % ("unknown command %.60r" % argv[0] if argv else "no command", ", ".join(COMMANDS)))
+        return 2
+    import importlib
+
+    return importlib.import_module(COMMANDS[argv[0]]).main(argv[1:])
+
+
+if __name__ == "__main__":
+    try:
+        raise SystemExit(main(sys.argv[1:]))
+    except BrokenPipeError:  # `ck.py recall … | head`
+        os.dup2(os.open(os.devnull, os.O_WRONLY), 1)
+        raise SystemExit(0)

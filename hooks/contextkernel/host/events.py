@@ -1,0 +1,135 @@
+"""The one table of events, and the hook files made from it.
+
+Claude Code: `hooks/hooks.json` of the plugin (resident lane; SessionStart by matcher, SessionEnd as script) and, for places
+without plugins or MCP, the same events as script hooks in the user's settings.json.  Codex: `codex/hooks.json`.
+"""
+from __future__ import annotations
+
+import json
+from typing import List, NamedTuple, Tuple
+
+CLAUDE_SERVER = "plugin:context-kernel:kernel"  # the name Claude Code gives the server of a plugin
+HOOK_TOOL = "hook"
+OURS = "mcp__plugin_context-kernel_kernel__.*"
+
+COMMON = ("session_id", "transcript_path", "cwd", "prompt_id", "permission_mode", "hook_event_name", "agent_id", "agent_type")
+TOOL = ("tool_name", "tool_input", "tool_use_id")
+JSON_FIELDS = frozenset(("tool_input", "tool_response"))  # objects: Claude Code sends them as JSON text to mcp_tool hooks
+
+
+class Event(NamedTuple):
+    """One row: the event's name, its module in hooks/, fields beyond COMMON, matchers by lane, time limit in seconds.
+
+    `resident` and `script` are matchers; None: not served by that lane in the plugin; "": no matcher.
+    `settings` is the matcher of the script lane in settings.json (all events that rewrite or keep state are there).
+    """
+
+    name: str
+    module: str
+    fields: Tuple[str, ...] = ()
+    resident: "str | None" = ""
+    script: "str | None" = None
+    settings: "str | None" = ""
+    codex: "str | None" = None
+    timeout: int = 10
+
+
+TOOLS_IN_SETTINGS = "Bash|Grep|Read|Glob|WebFetch|Agent|Task|mcp__.*"  # a process per event: only tools that T1 serves
+
+EVENTS = (
+    Event("SessionStart", "session_start", ("source", "model", "context_tokens", "prompt_cache_likely_expired"),
+          resident="compact", script="startup|resume|clear", codex="", timeout=15),
+    Event("UserPromptSubmit", "user_prompt_submit", ("prompt",), settings=None),
+    Event("PreToolUse", "pre_tool_use", TOOL, resident="Bash|" + OURS, settings="Bash|" + OURS),
+    Event("PostToolUse", "post_tool_use", TOOL + ("tool_response",), resident="*", settings=TOOLS_IN_SETTINGS, codex="Bash|mcp__.*", timeout=30),
+    Event("PostToolUseFailure", "post_tool_use_failure", TOOL + ("error", "is_interrupt"), resident="*", settings="Bash"),
+    Event("SubagentStart", "subagent_start"),
+    Event("SubagentStop", "subagent_stop", ("agent_transcript_path", "stop_hook_active"), settings=None),
+    Event("Stop", "stop", ("stop_hook_active",), settings=None),
+    Event("SessionEnd", "session_end", ("reason",), resident=None, script="", timeout=15),
+)
+BY_NAME = {event.name: event for event in EVENTS}
+
+
+def module_for(name: str) -> str:
+    """The module in hooks/ that handles an event; "" for an event that is not in the table."""
+    event = BY_NAME.get(name)
+    return event.module if event else ""
+
+
+def decode(arguments: dict) -> dict:
+    """The event as a script would have read it: absent fields left out, objects decoded from their JSON text.
+
+    A `tool_response` of an MCP tool stays text unless it is a list of content blocks: there the client hands over the
+    JSON text of structured content as a string.  What does not decode stays the string it was.
+    """
+    event = {name: value for name, value in arguments.items() if value != ""}
+    for name in JSON_FIELDS:
+        value = event.get(name)
+        if isinstance(value, str) and value[:1] in '{["':
+            if value[0] != "[" and name == "tool_response" and str(event.get("tool_name", "")).startswith("mcp__"):
+                continue
+            try:
+                event[name] = json.loads(value)
+            except (ValueError, RecursionError):
+                pass  # the operator meets an unknown shape and leaves it alone
+    return event
+
+
+def _group(matcher: str, hook: dict) -> dict:
+    return dict({"matcher": matcher} if matcher else {}, hooks=[hook])
+
+
+def _resident(event: Event) -> dict:
+    fields = {name: "${%s}" % name for name in COMMON + event.fields}
+    fields.update(hook_event_name=event.name, ck_client="claude", ck_lane="resident")
+    return {"type": "mcp_tool", "server": CLAUDE_SERVER, "tool": HOOK_TOOL, "input": fields, "timeout": event.timeout}
+
+
+def plugin_hooks() -> dict:
+    """The content of the plugin's hooks.json for Claude Code: {"description", "hooks"}.
+
+    Script entries use the shell form, which every client from 2.1.121 on runs, and name the root by the hook's own
+    environment (no braces: the client does not expand it into the shell text, so any folder name is safe).
+    """
+    hooks: "dict[str, List[dict]]" = {}
+    for event in EVENTS:
+        groups = hooks.setdefault(event.name, [])
+        if event.resident is not None:
+            groups.append(_group(event.resident, _resident(event)))
+        if event.script is not None:
+            command = 'exec python3 -I -S "$CLAUDE_PLUGIN_ROOT/hooks/%s.py"' % event.module
+            groups.append(_group(event.script, {"type": "command", "command": command, "timeout": event.timeout}))
+    return {"description": "context-kernel: long tool outputs in normal form, and the way back", "hooks": hooks}
+
+
+def _quoted(text: str) -> str:
+    return "'" + text.replace("'", "'\\''") + "'"
+
+
+def settings_hooks(python: str, root: str) -> dict:
+    """The script lane for the user's settings.json: event name -> groups. `python` and `root` are absolute paths."""
+    hooks = {}
+    for event in EVENTS:
+        if event.settings is not None:
+            command = "exec %s -I -S %s" % (_quoted(python), _quoted("%s/hooks/%s.py" % (root, event.module)))
+            hooks[event.name] = [_group(event.settings, {"type": "command", "command": command, "timeout": event.timeout})]
+    return hooks
+
+
+def codex_hooks(python: str = "python3") -> dict:
+    """The content of the Codex bundle's hooks.json. Command hooks: Codex has no unlisted tools, and a hook tool would be shown.
+
+    `python`: a name on PATH, or the path that install.sh found (a version manager's shim costs more than the hook).
+    """
+    hooks = {}
+    for event in EVENTS:
+        if event.codex is not None:
+            command = 'exec %s -I -S "$PLUGIN_ROOT/hooks/%s.py" --client codex' % (python if python == "python3" else _quoted(python), event.module)
+            hooks[event.name] = [_group(event.codex, {"type": "command", "command": command, "timeout": event.timeout})]
+    return {"description": "context-kernel: long tool outputs in normal form, and the way back", "hooks": hooks}
+
+
+def as_text(hooks: dict) -> str:
+    """A hook file as it is committed."""
+    return json.dumps(hooks, indent=1) + "\n"

@@ -1,0 +1,49 @@
+"""A session's own folder: the one place that Read, grep and sed may open in every permission mode without a prompt."""
+from __future__ import annotations
+
+import os
+import re
+
+RECALL_FILE = re.compile(r"\bck-([0-9a-f]{8,64})\.txt\b")
+RECALL_COMMAND = re.compile(r"\bck\.py[\"']?\s+recall\s+[\"']?([0-9a-f]{8,64})\b")
+
+
+def results_folder(transcript: str) -> str:
+    """The `tool-results` folder beside a transcript; "" when the path is not a transcript's."""
+    return os.path.join(transcript[:-len(".jsonl")], "tool-results") if transcript.endswith(".jsonl") else ""
+
+
+def recall_name(handle: str) -> str:
+    """The file name under which a stored text lies in the session's folder."""
+    return "ck-%s.txt" % handle
+
+
+def offer(transcript: str, handle: str, data: bytes, whole: str = "") -> str:
+    """The path of the recall file, written (or linked to `whole`, a file with the same bytes); "" without a session folder. Raises OSError."""
+    folder = results_folder(transcript)
+    if not folder or not os.path.isdir(os.path.dirname(os.path.dirname(folder))):
+        return ""
+    os.makedirs(folder, mode=0o700, exist_ok=True)
+    path = os.path.join(folder, recall_name(handle))
+    if os.path.exists(path):
+        return path
+    if whole and os.path.dirname(os.path.realpath(whole)) == os.path.realpath(folder):
+        try:
+            os.link(whole, path)
+            return path
+        except OSError:
+            pass  # a file system without hard links: copy
+    temporary = "%s.%d.tmp" % (path, os.getpid())
+    with open(os.open(temporary, os.O_WRONLY | os.O_CREAT | os.O_TRUNC, 0o600), "wb") as handle_:
+        handle_.write(data)
+    os.replace(temporary, path)
+    return path
+
+
+def recalled(tool: str, tool_input) -> str:
+    """The handle whose recall file a tool call opens (Read, or any shell command that names the file); "" for none."""
+    if not isinstance(tool_input, dict):
+        return ""
+    text = tool_input.get("file_path") or tool_input.get("command") or tool_input.get("path") or ""
+    found = RECALL_FILE.search(text) if isinstance(text, str) else None
+    return found.group(1) if found else ""

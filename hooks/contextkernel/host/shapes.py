@@ -1,0 +1,125 @@
+"""Tool responses: the texts inside each tool's own shape, and the same shape with new texts.
+
+`updatedToolOutput` is refused, silently for the model, unless it has the tool's shape.  An unknown shape gives None: the
+original passes and only its key names are noted.
+"""
+from __future__ import annotations
+
+from typing import Callable, List, NamedTuple, Optional
+
+BASH_MOST = 30000  # characters: beyond, the client spills the result to a file and shows 2,000 of them
+GREP_MOST = 20000
+MCP_MOST = 50000
+OTHER_MOST = 100000
+PREVIEW = 2240  # bytes: the client's `<persisted-output>` wrapper with its 2,000-character preview
+
+
+class Output(NamedTuple):
+    """The texts of a response. `whole` names the file that holds the entire first text where the client cut it.
+
+    `most` is the number of characters the client shows inline; `rebuild(texts)` gives the response with new texts.
+    """
+
+    texts: List[str]
+    most: int
+    rebuild: Callable[[List[str]], object]
+    whole: str = ""
+
+
+def read(tool: str, response) -> Optional[Output]:
+    """The texts of a response in a shape we know, else None."""
+    reader = _mcp if tool.startswith("mcp__") else _READERS.get(tool)
+    return reader(response) if reader else None
+
+
+def host_bytes(tool: str, size: int, most: int) -> int:
+    """Bytes that the client alone would show of a result of `size` bytes, given its inline limit (characters ~ bytes)."""
+    return size if size <= most else min(size, PREVIEW)
+
+
+def key_names(response) -> str:
+    """What an unknown shape is, by type and key names only: never content."""
+    if isinstance(response, dict):
+        return "object(%s)" % ",".join(sorted(str(key)[:40] for key in response)[:20])
+    if isinstance(response, list):
+        return "list of %d (%s)" % (len(response), key_names(response[0]) if response else "")
+    return type(response).__name__
+
+
+def _bash(response) -> Optional[Output]:
+    if isinstance(response, str):  # Codex hands over the plain text
+        return Output([response], BASH_MOST, lambda texts: texts[0])
+    if not isinstance(response, dict) or not all(isinstance(response.get(key), str) for key in ("stdout", "stderr")):
+        return None
+    if response.get("isImage") or response.get("backgroundTaskId") or response.get("structuredContent") or not isinstance(response.get("interrupted"), bool):
+        return None
+    field = "stderr" if response["stderr"] and not response["stdout"] else "stdout"
+    kept = {key: value for key, value in response.items() if key not in ("persistedOutputPath", "persistedOutputSize")}
+    whole = response.get("persistedOutputPath")
+    return Output([response[field]], BASH_MOST, lambda texts: dict(kept, **{field: texts[0]}), whole if isinstance(whole, str) and field == "stdout" else "")
+
+
+def _read(response) -> Optional[Output]:
+    file = response.get("file") if isinstance(response, dict) and response.get("type") == "text" else None
+    if not isinstance(file, dict) or not isinstance(file.get("content"), str):
+        return None
+    return Output([file["content"]], 1 << 30, lambda texts: dict(response, file=dict(file, content=texts[0])))
+
+
+def _grep(response) -> Optional[Output]:
+    if not isinstance(response, dict) or not isinstance(response.get("mode"), str):
+        return None
+    if isinstance(response.get("content"), str):
+        return Output([response["content"]], GREP_MOST, lambda texts: dict(response, content=texts[0]))
+    return _names(response, GREP_MOST)
+
+
+def _glob(response) -> Optional[Output]:
+    return _names(response, OTHER_MOST) if isinstance(response, dict) else None
+
+
+def _names(response: dict, most: int) -> Optional[Output]:
+    names = response.get("filenames")
+    if not isinstance(names, list) or not all(isinstance(name, str) for name in names):
+        return None
+    return Output(["\n".join(names)], most, lambda texts: dict(response, filenames=texts[0].split("\n")))
+
+
+def _fetch(response) -> Optional[Output]:
+    if not isinstance(response, dict) or not isinstance(response.get("result"), str):
+        return None
+    return Output([response["result"]], OTHER_MOST, lambda texts: dict(response, result=texts[0]))
+
+
+def _agent(response) -> Optional[Output]:
+    if not isinstance(response, dict) or response.get("status") != "completed" or not isinstance(response.get("content"), list):
+        return None
+    blocks = _blocks(response["content"], OTHER_MOST)
+    return blocks and Output(blocks.texts, OTHER_MOST, lambda texts: dict(response, content=blocks.rebuild(texts)))
+
+
+def _mcp(response) -> Optional[Output]:
+    if isinstance(response, str):
+        return Output([response], MCP_MOST, lambda texts: texts[0])
+    if isinstance(response, dict) and isinstance(response.get("content"), list):  # Codex hands over the whole result
+        blocks = _blocks(response["content"], MCP_MOST)
+        return blocks and Output(blocks.texts, MCP_MOST, lambda texts: dict(response, content=blocks.rebuild(texts)))
+    return _blocks(response, MCP_MOST) if isinstance(response, list) else None
+
+
+def _blocks(content: list, most: int) -> Optional[Output]:
+    """Text blocks of a content list; other blocks keep their place and form."""
+    if not content or not all(isinstance(block, dict) and isinstance(block.get("type"), str) for block in content):
+        return None
+    at = [n for n, block in enumerate(content) if block["type"] == "text" and isinstance(block.get("text"), str)]
+
+    def rebuild(texts: List[str]) -> list:
+        new = list(content)
+        for n, text in zip(at, texts):
+            new[n] = dict(content[n], text=text)
+        return new
+
+    return Output([content[n]["text"] for n in at], most, rebuild) if at else None
+
+
+_READERS = {"Bash": _bash, "Read": _read, "Grep": _grep, "Glob": _glob, "WebFetch": _fetch, "Agent": _agent, "Task": _agent}

@@ -1,0 +1,166 @@
+"""Claude Code: the plugin from this folder, or script hooks in settings.json; the allow rule for recall; the failure lane."""
+from __future__ import annotations
+
+import json
+import os
+import subprocess
+import sys
+
+from contextkernel import VERSION
+from contextkernel.host import events, install
+from contextkernel.host.install_codex import Failed
+from install_step import MARKET, NAMED, Setup, program, run
+
+RECALL_RULE = "mcp__plugin_context-kernel_kernel__recall"
+OURS = ("hooks", "permissions", "enabledPlugins", "extraKnownMarketplaces", "env")  # keys that we, or the client for us, write into
+PASTE = "/plugin marketplace add %s\n/plugin install " + NAMED
+
+
+def settings_path() -> str:
+    """The user's settings.json."""
+    return os.path.join(os.environ.get("CLAUDE_CONFIG_DIR") or os.path.join(os.path.expanduser("~"), ".claude"), "settings.json")
+
+
+def add(setup: Setup) -> None:
+    """Sets Claude Code up. The settings file is read first: one that is not plain JSON stops everything before anything is written."""
+    claude, path = program("CLAUDE_BIN", "claude"), settings_path()
+    journal = install.opened(setup.journals, path)
+    if not setup.dry:
+        install.save_journal(setup.journals, journal)
+    try:
+        if "scripts" in setup.flags:
+            journal = add_scripts(setup, journal)
+        elif claude:
+            add_plugin(setup, claude)
+        else:
+            setup.note("No `claude` on PATH (CLAUDE_BIN names one). In Claude Code, type these two lines:\n" + PASTE % setup.root)
+        if "scripts" not in setup.flags:
+            journal = offer_rule(setup, journal)
+        if "failure-lane" in setup.flags:
+            journal = journal._replace(lane=True)
+            lane(setup, "on")
+    finally:
+        if not setup.dry:
+            install.save_journal(setup.journals, journal._replace(after=install.digest(install.read(path))))
+
+
+def add_plugin(setup: Setup, claude: str) -> None:
+    """Marketplace and plugin, through the client itself. Adding again from another folder points them there."""
+    for words in (["marketplace", "add", setup.root], ["install", NAMED]):
+        setup.say("%s plugin %s" % (claude, " ".join(words)))
+        if not setup.dry:
+            run([claude, "plugin"] + words)
+    if setup.dry:
+        return
+    rows = [row for row in json.loads(run([claude, "plugin", "list", "--json"])) if row.get("id") == NAMED]
+    if not rows or rows[0].get("errors"):
+        raise Failed("Claude Code lists no working %s: %s" % (NAMED, json.dumps(rows)[:300]))
+    if rows[0].get("version") != VERSION:
+        run([claude, "plugin", "update", NAMED])
+    setup.note("Claude Code has the plugin; it is on from the next session.")
+    warn_of_old_python(setup)
+
+
+def warn_of_old_python(setup: Setup) -> None:
+    """Says so when the `python3` that sessions will find is none or too old, although this one is not."""
+    check = ["python3", "-I", "-c", "import sys; sys.exit(sys.version_info < (3, 9))"]
+    try:
+        fits = subprocess.run(check, stdin=subprocess.DEVNULL, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL, timeout=30).returncode == 0
+    except OSError:
+        fits = False
+    if not fits:
+        setup.note("But the plugin starts `python3`, which is missing or older than 3.9 here. "
+                   "Put a newer one first on PATH, or run install.sh --scripts, which writes %s." % setup.python)
+
+
+def add_scripts(setup: Setup, journal: install.Journal) -> install.Journal:
+    """Script hooks of all events in settings.json; those of an earlier run, from wherever, give way."""
+    hooks = events.settings_hooks(setup.python, setup.root)
+    commands = [hook["command"] for groups in hooks.values() for group in groups for hook in group["hooks"]]
+    setup.say("write %d script hooks into %s" % (len(commands), journal.path))
+    if not setup.dry:
+        kept = install.containers(install.parse(journal.before, journal.path))
+
+        def edit(settings: dict) -> None:
+            install.remove_hooks(settings, [command for command in journal.commands if command not in commands])
+            install.add_hooks(settings, hooks)
+            install.prune(settings, kept, ("hooks",))
+
+        install.change(journal.path, edit)
+    return journal._replace(commands=tuple(commands))
+
+
+def offer_rule(setup: Setup, journal: install.Journal) -> install.Journal:
+    """The allow rule for recall, when the person agrees. Without it hidden text still comes back, from files of the session."""
+    present = install.parse(install.read(journal.path), journal.path).get("permissions")
+    if isinstance(present, dict) and RECALL_RULE in (present.get("allow") or ()):
+        return journal
+    if not setup.agreed("Allow the model to call recall, which only reads what was left out, without asking you each time?\n"
+                        "  adds %s to permissions.allow in %s" % (RECALL_RULE, journal.path)):
+        setup.note("Recall by MCP will ask for permission; `install.sh --yes` would add %s to permissions.allow." % RECALL_RULE)
+        return journal
+    setup.say("add %s to permissions.allow in %s" % (RECALL_RULE, journal.path))
+    if not setup.dry:
+        install.change(journal.path, lambda settings: install.add_rule(settings, RECALL_RULE))
+    return journal._replace(rules=tuple(dict.fromkeys(journal.rules + (RECALL_RULE,))))
+
+
+def lane(setup: Setup, verb: str) -> None:
+    """Switches the failure lane on or off, through its own command. Raises Failed."""
+    words = [setup.python, "-I", "-S", os.path.join(setup.root, "hooks", "ck.py"), "failure-lane", verb]
+    setup.say("python3 hooks/ck.py failure-lane %s" % verb)
+    if not setup.dry:
+        setup.note(run(words).strip())
+
+
+def remove(setup: Setup) -> None:
+    """Takes out what `add` put in; to the byte where nobody touched the file since."""
+    path = settings_path()
+    now = install.read(path)
+    install.parse(now, path)
+    journal = install.load_journal(setup.journals, path)
+    exact = journal is not None and journal.exact and install.digest(now) == journal.after
+    journal = journal or install.Journal(path)
+    if journal.lane:
+        lane(setup, "off")
+    remove_plugin(setup, now)
+    setup.say("%s %s" % ("put back as it was:" if exact else "take our entries out of", path))
+    if setup.dry:
+        return
+    if exact:
+        if journal.before is not None:
+            if install.read(path) != journal.before:
+                install.write(path, journal.before)
+        elif os.path.exists(path):
+            os.unlink(path)
+    else:
+        install.change(path, lambda settings: take_out(setup, settings, journal))
+    install.drop_journal(setup.journals, path)
+
+
+def remove_plugin(setup: Setup, now: "bytes | None") -> None:
+    """Through the client where it is there and knows the plugin; its entries in settings.json are `take_out`'s otherwise."""
+    claude = program("CLAUDE_BIN", "claude")
+    if not claude:
+        if now and NAMED.encode() in now:
+            setup.note("No `claude` on PATH: taken out of settings.json; its own lists forget the plugin at the next start.")
+        return
+    asked = (["uninstall", NAMED], ["list"]), (["marketplace", "remove", MARKET], ["marketplace", "list"])
+    for words, look in asked:
+        setup.say("%s plugin %s" % (claude, " ".join(words)))
+        if not setup.dry and MARKET in run([claude, "plugin"] + look + ["--json"]):
+            run([claude, "plugin"] + words)
+
+
+def take_out(setup: Setup, settings: dict, journal: install.Journal) -> None:
+    """Our entries out of settings that others changed too: hooks, rule, plugin and marketplace; what we left empty goes with them."""
+    kept = install.containers(install.parse(journal.before, journal.path))
+    hooks = events.settings_hooks(setup.python, setup.root)
+    commands = [hook["command"] for groups in hooks.values() for group in groups for hook in group["hooks"]]
+    install.remove_hooks(settings, list(journal.commands) + commands)
+    for rule in journal.rules:
+        install.remove_rule(settings, rule)
+    for name, key in (("enabledPlugins", NAMED), ("extraKnownMarketplaces", MARKET)):
+        if isinstance(settings.get(name), dict):
+            settings[name].pop(key, None)
+    install.prune(settings, kept, OURS)

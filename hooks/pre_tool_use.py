@@ -1,0 +1,18 @@
+"""PreToolUse: give slicer calls their budget. Nothing else is ever rewritten, and no permission is ever given."""
+from __future__ import annotations
+
+import os
+import sys
+
+sys.path.insert(0, os.path.dirname(os.path.realpath(__file__)))  # -I leaves it out
+from contextkernel.host import hook
+from contextkernel.store import book
+
+
+def handle(event: dict) -> dict:
+    """{}: no opinion."""
+    return {}
+
+
+if __name__ == "__main__":
+    raise SystemExit(hook.run(handle, book.record))

@@ -1,0 +1,55 @@
+"""SessionStart: say once how hidden text comes back; export CK_ROOT and CK_DATA; count the epoch."""
+from __future__ import annotations
+
+import os
+import sys
+
+sys.path.insert(0, os.path.dirname(os.path.realpath(__file__)))  # -I leaves it out
+from contextkernel.host import hook, replies, session
+from contextkernel.store import book, live, settings
+
+ROOT = os.path.dirname(os.path.dirname(os.path.realpath(__file__)))
+EPOCHS = ("resume", "clear", "compact")
+ONE_START = 10  # seconds within which a second lane's SessionStart is the same start
+
+
+def handle(event: dict) -> dict:
+    """Context that names the folder of recall files; {} when another lane said it already."""
+    source, who = event.get("source"), str(event.get("session_id") or "")
+    _export()
+    try:
+        if not live.first_in(who, "start-%s" % source, ONE_START):
+            return {}
+    except OSError:
+        pass  # no state folder: nothing will be hidden either, but the lines below are still true
+    if source in EPOCHS:
+        book.record("generation", {"session": who, "agent": "", "cause": source})
+    return replies.add_context(event, how_back(event))
+
+
+def how_back(event: dict) -> str:
+    """Where the text behind a mark is found; "" when nothing can be hidden."""
+    if event.get("ck_client") == "codex":
+        return "context-kernel shortens long tool outputs. A mark `[ck: … recall HANDLE]` names the stored original: get it with the MCP tool recall(handle, lines?, grep?)."
+    folder = session.results_folder(str(event.get("transcript_path") or ""))
+    if not folder:
+        return ""
+    return ("context-kernel shortens long tool outputs. A mark `[ck: … recall HANDLE]` stands where text was left out; nothing on disk changed. "
+            "The whole original is the file %s: Read, grep or sed it." % os.path.join(folder, session.recall_name("HANDLE")))
+
+
+def _export() -> None:
+    """Let the model's own shell find ck.py and the store."""
+    path = os.environ.get("CLAUDE_ENV_FILE")
+    if not path:
+        return
+    try:
+        with open(path, "a", encoding="utf-8", errors="surrogateescape") as file:
+            for name, value in (("CK_ROOT", ROOT), ("CK_DATA", settings.data_root())):
+                file.write("export %s='%s'\n" % (name, value.replace("'", "'\\''")))
+    except OSError as error:
+        sys.stderr.write("context-kernel: CK_ROOT not exported: %s\n" % error)
+
+
+if __name__ == "__main__":
+    raise SystemExit(hook.run(handle, book.record))
