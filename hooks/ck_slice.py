@@ -1,0 +1,202 @@
+"""ck slice: the places of a repository that a symptom points to.
+
+    ck.py slice --repo DIR --symptom FILE|- --budget N [--wait] [--json | --text lines] [--depth full|2|1] [--importers N] [--from-diff FILE|-]
+
+--wait      answer from an index that is up to date; without it a large index is built by a child process meanwhile
+--depth     keep to files so many imports from the places that the symptom names; without it the whole repository is ranked
+--text lines  with the source lines themselves
+--build     only bring the index up to date
+
+Exit 0; a wrong call exits 2 with one line on stderr.
+"""
+from __future__ import annotations
+
+import hashlib
+import json
+import os
+import subprocess
+import sys
+from typing import Dict, List, NamedTuple, Tuple
+
+sys.path.insert(0, os.path.dirname(os.path.realpath(__file__)))  # -I leaves it out
+
+from contextkernel.project import manifest, scanning, subtokens, symptom as symptoms
+from contextkernel.project.languages import language_of
+from contextkernel.project.places import Repository
+from contextkernel.project.slicing import Request, slice_repository
+from contextkernel.store import index as indexes, settings, tree
+
+DEFAULT_BUDGET = 8000  # tokens
+INLINE_BYTES = 4 << 20  # of changed source: as much is scanned at once even without --wait (about half a CPU second)
+FIRST_FILES = 200  # scanned before the first answer of a repository that has no index yet
+SCANNERS = ("scanning", "subtokens", "blanking", "definitions", "roles", "languages", "tongues")
+
+
+class WrongCall(Exception):
+    """A call that cannot be answered; the message is the one line for stderr."""
+
+
+class Options(NamedTuple):
+    """The command line as values."""
+
+    repo: str
+    symptom: str = ""
+    diff: str = ""
+    request: Request = Request(DEFAULT_BUDGET)
+    wait: bool = False
+    form: str = "text"
+    build: bool = False
+
+
+def operator_hash(names: "Tuple[str, ...]" = ()) -> str:
+    """A hash over the sources of the operator (or of those of its modules): what an answer (or an index) depends on."""
+    folder = os.path.join(os.path.dirname(os.path.realpath(__file__)), "contextkernel", "project")
+    whole = hashlib.sha256(sys.version.encode())
+    for base, folders, files in os.walk(folder):
+        folders[:] = sorted(one for one in folders if one != "__pycache__")
+        for name in sorted(files):
+            stem = os.path.relpath(os.path.join(base, name), folder).partition(os.sep)[0].partition(".")[0]
+            if name.endswith(".py") and (not names or stem in names):
+                with open(os.path.join(base, name), "rb") as handle:
+                    whole.update(name.encode() + b"\0" + handle.read())
+    return whole.hexdigest()[:16]
+
+
+def answer(root: str, text: str, request: Request, wait: bool = True, form: str = "text") -> str:
+    """The slice of a repository for a symptom text; `form`: "text", "lines" or "json".  Raises WrongCall, OSError."""
+    root = os.path.realpath(root)
+    if not os.path.isdir(root):
+        raise WrongCall("no such folder: %s" % root)
+    listing = tree.listing(root)
+    sources = {path: facts for path, facts in listing.files.items() if language_of(path)}
+    kept = indexes.Index(indexes.file_of(root), operator_hash(SCANNERS))
+    try:
+        age = _brought_up(root, sources, kept, text, wait)
+        key = _key(sources, text, request, form, age) if settings.flag("CK_SLICE_CACHE", True) else ""
+        found = kept.answer(key) if key else ""
+        if not found:
+            found = _sliced(root, list(listing.files), kept, text, request, form, age)
+            if key and not age.changed:
+                kept.keep_answer(key, found)
+        return found
+    finally:
+        kept.close()
+
+
+def repository_of(root: str, paths: List[str], kept: indexes.Index, keeps_edge=None) -> Repository:
+    """The repository as operators see it, from its listing and its open index."""
+    def read(path: str) -> bytes:
+        with open(os.path.join(root, path), "rb") as handle:
+            return handle.read()
+    return Repository(root, paths, kept.files(), read, kept.facts, kept.postings, keeps_edge)
+
+
+def _sliced(root: str, paths: List[str], kept: indexes.Index, text: str, request: Request, form: str, age: manifest.Age) -> str:
+    repository = repository_of(root, paths, kept)
+    cut = slice_repository(repository, text, request)
+    if form == "json":
+        return json.dumps(manifest.as_values(repository, cut, request, age)) + "\n"
+    return manifest.as_text(repository, cut, request, age, form == "lines")
+
+
+def _key(sources: Dict[str, Tuple[int, int]], text: str, request: Request, form: str, age: manifest.Age) -> str:
+    stamp = hashlib.sha256(repr(sorted(sources.items())).encode("utf-8", "surrogatepass"))
+    stamp.update(repr((operator_hash(), text, request, form, age)).encode("utf-8", "surrogatepass"))
+    return stamp.hexdigest()
+
+
+def _brought_up(root: str, sources: Dict[str, Tuple[int, int]], kept: indexes.Index, text: str, wait: bool) -> manifest.Age:
+    """The index up to date, or as far as one may wait; a child then does the rest."""
+    changed, gone = kept.stale(sources)
+    if wait or sum(sources[path][0] for path in changed) <= INLINE_BYTES:
+        if changed or gone:
+            kept.refresh(root, sources, scanning.scan)
+        return manifest.Age(len(sources))
+    if len(changed) == len(sources):
+        first = _best_named(changed, text)
+        kept.add(root, {path: sources[path] for path in first}, scanning.scan)
+        changed = sorted(set(changed) - set(first))
+    subprocess.Popen([sys.executable, "-I", "-S", os.path.realpath(__file__), "--repo", root, "--build"], stdin=subprocess.DEVNULL,
+                     stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL, start_new_session=True, close_fds=True)
+    return manifest.Age(len(sources) - len(changed), tuple(changed), True)
+
+
+def _best_named(paths: List[str], text: str) -> List[str]:
+    """The files whose paths have most words of the symptom in them."""
+    weights = symptoms.read(text).weights
+    score = {path: sum(weights.get(piece, 0.0) for word in set(subtokens.WORD.findall(path)) for piece in subtokens.pieces_of(word)) for path in paths}
+    return sorted(sorted(paths, key=lambda path: (-score[path], path))[:FIRST_FILES])
+
+
+def _options(argv: List[str]) -> Options:
+    values: Dict[str, str] = {}
+    flags = set()
+    rest = list(argv)
+    while rest:
+        name, _, value = rest.pop(0).partition("=")
+        if name in ("--wait", "--json", "--build"):
+            flags.add(name)
+        elif name in ("--repo", "--symptom", "--symptom-file", "--budget", "--depth", "--importers", "--from-diff", "--text"):
+            if not value:
+                if not rest:
+                    raise WrongCall("%s needs a value" % name)
+                value = rest.pop(0)
+            values[name.replace("symptom-file", "symptom")] = value
+        else:
+            raise WrongCall("unknown argument %.60r" % name)
+    if values.get("--depth", "full") not in ("full", "1", "2", "auto"):
+        raise WrongCall("--depth is full, 2 or 1")
+    if values.get("--text", "lines") not in ("lines", "places"):
+        raise WrongCall("--text is lines or places")
+    if "--build" not in flags and not ({"--symptom", "--from-diff"} & set(values)):
+        raise WrongCall("--symptom FILE or --from-diff FILE is needed (- reads stdin)")
+    depth = values.get("--depth", "").replace("auto", "")
+    request = Request(_number(values, "--budget", DEFAULT_BUDGET), depth, _number(values, "--importers", 0))
+    form = "json" if "--json" in flags else "lines" if values.get("--text") == "lines" else "text"
+    return Options(values.get("--repo", "."), values.get("--symptom", ""), values.get("--from-diff", ""), request, "--wait" in flags, form, "--build" in flags)
+
+
+def _number(values: Dict[str, str], name: str, default: int) -> int:
+    text = values.get(name, str(default))
+    if name == "--budget" and text == "auto":
+        return default
+    if not text.isdigit() or (name == "--budget" and int(text) == 0):
+        raise WrongCall("%s is a whole number%s" % (name, " above 0" if name == "--budget" else ""))
+    return int(text)
+
+
+def _text_of(name: str) -> str:
+    """The text of a file or of stdin ("-")."""
+    try:
+        if name == "-":
+            return sys.stdin.buffer.read().decode("utf-8", "replace")
+        with open(name, "rb") as handle:
+            return handle.read().decode("utf-8", "replace")
+    except OSError as error:
+        raise WrongCall("%s: %s" % (name, error.strerror or error)) from error
+
+
+def main(argv: List[str]) -> int:
+    """The exit code of one call."""
+    try:
+        options = _options(argv)
+        if not os.path.isdir(options.repo):
+            raise WrongCall("not a folder: %s" % options.repo)
+        if options.build:
+            root = os.path.realpath(options.repo)
+            kept = indexes.Index(indexes.file_of(root), operator_hash(SCANNERS))
+            kept.refresh(root, {path: facts for path, facts in tree.listing(root).files.items() if language_of(path)}, scanning.scan)
+            kept.close()
+            return 0
+        text = _text_of(options.symptom) if options.symptom else ""
+        request = options.request._replace(diff=_text_of(options.diff) if options.diff else "")
+        found = answer(options.repo, text, request, options.wait, options.form)
+    except (WrongCall, OSError) as error:
+        sys.stderr.write("ck.py slice: %s\n" % str(error).replace("\n", " "))
+        return 2
+    sys.stdout.buffer.write(found.encode("utf-8", "surrogateescape"))
+    return 0
+
+
+if __name__ == "__main__":
+    raise SystemExit(main(sys.argv[1:]))

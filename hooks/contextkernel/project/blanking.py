@@ -1,0 +1,74 @@
+"""Source text with strings and comments blanked, same length and same line breaks, so that regexes can be trusted."""
+from __future__ import annotations
+
+import re
+
+_STRING = r'"(?:[^"\\\n]|\\.)*"' + r"|'(?:[^'\\\n]|\\.)*'"
+_C_COMMENT = r"/\*(?:[^*]|\*(?!/))*(?:\*/|\Z)|//[^\n]*"
+# One pattern a family.  Every alternative starts with a literal character: the regex engine then skips quickly.
+_FAMILIES = {
+    "python": re.compile(r'#[^\n]*|"""(?:[^"\\]|\\.|"(?!""))*(?:"""|\Z)' + r"|'''(?:[^'\\]|\\.|'(?!''))*(?:'''|\Z)|" + _STRING, re.S),
+    "javascript": re.compile(_C_COMMENT + r"|/(?![*/\s])(?:[^/\\\n\[]|\\.|\[(?:[^\]\\\n]|\\.)*\])+/|`(?:[^`\\]|\\.)*(?:`|\Z)|" + _STRING, re.S),
+    "go": re.compile(_C_COMMENT + r"|`[^`]*(?:`|\Z)|" + _STRING, re.S),
+    "rust": re.compile(_C_COMMENT + r'|r#+"(?:[^"]|"(?!#))*(?:"#+|\Z)|"(?:[^"\\]|\\.)*"' + r"|'(?:[^'\\\n]|\\[^\n']{1,10})'", re.S),
+    "c": re.compile(_C_COMMENT + "|" + _STRING, re.S),
+    "php": re.compile(_C_COMMENT + r"|#(?!\[)[^\n]*|" + _STRING, re.S),
+    "plain": re.compile(_STRING, re.S),
+}
+_TRIPLE = re.compile(r'"""|' + r"'''")
+
+
+def _spaces(text: str) -> str:
+    """As many blanks, the line breaks kept."""
+    if "\n" not in text:
+        return " " * len(text)
+    return "\n".join([" " * len(line) for line in text.split("\n")])
+
+
+def _blank(match: "re.Match[str]") -> str:
+    text = match.group()
+    inner = _spaces(text)
+    return inner if text[0] in "/#" else text[0] + inner[1:-1] + text[-1] if len(text) > 1 else text
+
+
+def blanked(text: str, family: str) -> str:
+    """The text with the inside of strings and all comments as blanks; offsets and lines stay."""
+    return _FAMILIES[family].sub(_blank, text)
+
+
+def without_triple_quotes(text: str) -> str:
+    """Python text with the inside of triple-quoted strings blanked: all that line-anchored regexes need.
+
+    25 times cheaper than `blanked`; falls back to it when a triple quote may itself stand in a comment or a string.
+    """
+    parts, at, position = [], 0, 0
+    while True:
+        opening = _TRIPLE.search(text, position)
+        if not opening:
+            break
+        line = text[text.rfind("\n", 0, opening.start()) + 1:opening.start()]
+        if "#" in line or "'" in line or '"' in line:
+            return blanked(text, "python")
+        mark, end = opening.group(), opening.end()
+        while True:
+            end = text.find(mark, end)
+            if end < 0 or not _escaped(text, end):
+                break
+            end += 1
+        if end < 0:
+            end = len(text)
+        parts.append(text[at:opening.end()])
+        inner = text[opening.end():end]
+        parts.append(_spaces(inner))
+        at = end
+        position = end + 3
+    parts.append(text[at:])
+    return "".join(parts)
+
+
+def _escaped(text: str, at: int) -> bool:
+    """Is the character at `at` behind an odd number of backslashes?"""
+    behind = at
+    while behind and text[behind - 1] == "\\":
+        behind -= 1
+    return (at - behind) % 2 == 1

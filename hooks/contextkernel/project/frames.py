@@ -1,0 +1,95 @@
+"""Stack frames and diagnostics in a text, in the forms of many runtimes and compilers."""
+from __future__ import annotations
+
+import re
+from typing import List, NamedTuple, Tuple
+
+
+class Frame(NamedTuple):
+    """One frame: a path as written, its 1-based line (0: not said), the function ("" : not said).
+
+    `distance`: 0 is where the error was raised, 1 its caller, and so on; the root cause of a chain comes first.
+    """
+
+    path: str
+    line: int
+    function: str
+    distance: int
+
+
+class Place(NamedTuple):
+    """A path as written with lines that were named with it (0: none)."""
+
+    path: str
+    first: int
+    last: int
+
+
+class _Form(NamedTuple):
+    runtime: str
+    pattern: "re.Pattern[str]"
+    raise_last: bool
+
+
+_P = r"[\w.@~+$%\-/\\:]"  # characters of a path; ":" for drives and schemes
+_FORMS = (
+    _Form("python", re.compile(r'File "(?P<path>[^"\n]+)", line (?P<line>\d+)(?:, in (?P<name>[\w.<>]+))?'), True),
+    _Form("ipython", re.compile(r"^File (?P<path>[^\s:\"][^\n:\"]*\.pyx?):(?P<line>\d+), in (?P<name>[\w.<>]+)", re.M), True),
+    _Form("ipython", re.compile(r"^(?P<path>[~/\w][^\n:\"'()<>]*?\.pyx?) in (?P<name>[\w.<>]+)\((?:[^\n]*)\)\s*(?:\n(?![^\n]*-->)[^\n]*){0,6}(?:\n\s*-+> ?(?P<line>\d+))?", re.M), True),
+    _Form("pytest", re.compile(r"^(?:E\s+)?(?P<path>[\w./\\-]+\.pyx?):(?P<line>\d+):(?: in (?P<name>[\w<>]+)| ?\w*|[ \t])", re.M), True),
+    _Form("java", re.compile(r"\bat (?:[\w.\-@]+/)?(?P<class>[\w.$]+)\.(?P<name>[\w$<>]+)\((?P<path>\w+\.(?:java|kt|scala|groovy)):(?P<line>\d+)\)"), False),
+    _Form("node", re.compile(r"^\s*at (?:async )?(?:(?P<name>[^\n(]{1,120}?) \()?(?P<path>(?:file://|webpack://)?/?" + _P + r"+?\.[a-z]{2,6})(?:\?[^:\n)]*)?:(?P<line>\d+):\d+\)?", re.M), False),
+    _Form("firefox", re.compile(r"^(?P<name>[\w.$/<>\[\]]*)@(?P<path>\S+?\.[a-z]{2,6}):(?P<line>\d+):\d+$", re.M), False),
+    _Form("go", re.compile(r"^[ \t]+(?P<path>[\w./@\-~+:\\]+\.go):(?P<line>\d+)(?: \+0x[0-9a-f]+|:|$)", re.M), False),
+    _Form("rust", re.compile(r"panicked at (?:'[^\n]*', )?(?P<path>" + _P + r"+?\.rs):(?P<line>\d+):\d+"), False),
+    _Form("rust", re.compile(r"^\s+(?:at|-->) (?P<path>" + _P + r"+?\.rs):(?P<line>\d+)(?::\d+)?", re.M), False),
+    _Form("native", re.compile(r"^\s*#\d+\s+(?:0x[0-9a-f]+ )?(?:in )?(?P<name>[\w:~<>*&]+)[^\n]*?(?: at |\s)(?P<path>[\w./\\+-]+\.(?:c|cc|cpp|cxx|h|hpp|hh|hxx|inl|ipp|m|mm)):(?P<line>\d+)", re.M), False),
+    _Form("php", re.compile(r"^#\d+ (?P<path>[^\s(]+\.php)\((?P<line>\d+)\): ?(?P<name>[\w\\>:-]*)", re.M), False),
+    _Form("php", re.compile(r"\bin (?P<path>/[^\s:]+\.php)(?: on line |:)(?P<line>\d+)"), False),
+    _Form("ruby", re.compile(r"(?P<path>[\w./-]+\.rb):(?P<line>\d+):in [`'](?P<name>[^'\n]*)'"), False),
+    _Form(".net", re.compile(r"\bat (?P<name>[\w.`<>]+)\([^\n)]*\) in (?P<path>[^\n:]*(?::\\[^\n:]*)?\.(?:cs|vb|fs)):line (?P<line>\d+)"), False),
+    _Form("typescript", re.compile(r"^(?P<path>[\w./\\@-]+\.[cm]?[jt]sx?)\((?P<line>\d+),\d+\): (?:error|warning)", re.M), False),
+    _Form("compiler", re.compile(r"(?P<path>(?:[A-Za-z]:)?[\w./\\+@-]+\.[A-Za-z]{1,5}):(?P<line>\d+)(?::\d+)?"), False),
+)
+_GROUPS = re.compile(r"^Traceback \(most recent call last\)|^\s*(?:Caused by|Suppressed):|^goroutine \d+|^During handling of|^The above exception|^stack backtrace:", re.M)
+_LATER_IS_ROOT = ("java",)  # "Caused by" goes towards the root; in Python the first traceback of a chain is the root
+
+
+def frames_of(text: str) -> Tuple[Frame, ...]:
+    """All frames of a text, nearest to the raise site first.  A place that two forms match counts once, by the first form."""
+    breaks = [match.start() for match in _GROUPS.finditer(text)]
+    found: List[tuple] = []
+    taken: List[Tuple[int, int]] = []
+    for form in _FORMS:
+        for match in form.pattern.finditer(text):
+            start, end = match.span("path")
+            if any(first < end and start < last for first, last in taken):
+                continue
+            taken.append((start, end))
+            groups = match.groupdict()
+            group = sum(1 for at in breaks if at <= start)
+            found.append((group, start, form, _path(groups), int(groups["line"] or 0), (groups.get("name") or "").strip()))
+    return _by_distance(found)
+
+
+def _path(groups: dict) -> str:
+    """The path as written; for Java with its package, from the class's name."""
+    package = (groups.get("class") or "").rpartition(".")[0]
+    return package.replace(".", "/") + "/" + groups["path"] if package else groups["path"]
+
+
+def _by_distance(found: "List[tuple]") -> Tuple[Frame, ...]:
+    groups: dict = {}
+    for one in sorted(found, key=lambda row: (row[0], row[1])):
+        groups.setdefault((one[0], one[2].runtime), []).append(one)
+    placed = []
+    for (group, runtime), members in groups.items():
+        members = members[::-1] if members[0][2].raise_last else members
+        chain = -group if runtime in _LATER_IS_ROOT else group
+        placed += [(distance, chain, one[1], Frame(one[3], one[4], one[5], distance)) for distance, one in enumerate(members)]
+    frames, seen = [], set()
+    for _, _, _, frame in sorted(placed, key=lambda row: row[:3]):
+        if (frame.path, frame.line) not in seen:
+            seen.add((frame.path, frame.line))
+            frames.append(frame)
+    return tuple(frames)

@@ -1,0 +1,90 @@
+"""The import graph, resolved where it is walked: no edge is kept, so no edge can be out of date."""
+from __future__ import annotations
+
+from typing import Dict, Iterable, List
+
+from contextkernel.project.languages import language_of, tongue
+from contextkernel.project.places import Repository
+from contextkernel.project.scanning import BITS, IMPORTS
+
+MOST_FILES = 4000  # of a closure
+
+
+def imported(path: str, repository: Repository) -> List[str]:
+    """The repository files that a file imports, in its order, without itself; those it implies (its package, its twin) last."""
+    return repository.memo("imported:" + path, lambda: _imported(path, repository))
+
+
+def _imported(path: str, repository: Repository) -> List[str]:
+    row = language_of(path)
+    if row is None or path not in repository.rows:
+        return []
+    module = tongue(row.name)
+    found: Dict[str, None] = {}
+    for spec in repository.facts(path).imports:
+        found.update(dict.fromkeys(module.targets(spec, path, repository)))
+    found.update(dict.fromkeys(module.implied(path, repository)))
+    found.pop(path, None)
+    keeps = repository.keeps_edge
+    return [target for target in found if keeps is None or keeps(path, target)]
+
+
+def importers(path: str, repository: Repository) -> List[str]:
+    """The files that import a file, sorted.  Candidates by the last part of their imports, then each one is resolved."""
+    stem = path.rpartition("/")[2]
+    names = {stem, stem.partition(".")[0], stem.rpartition(".")[0]}
+    folder = path.rpartition("/")[0]
+    while folder:  # a package is imported by the name of its folder; a class of a module by the module's
+        names.add(folder.rpartition("/")[2])
+        folder = folder.rpartition("/")[0] if stem.partition(".")[0] in ("__init__", "index", "mod", "lib") or path.endswith(".go") else ""
+    paths = {row.number: row.path for row in repository.rows.values()}
+    found = set()
+    for entries in repository.postings([IMPORTS + name for name in sorted(names) if name]).values():
+        found.update(paths[entry >> BITS] for entry in entries if entry >> BITS in paths)
+    return sorted(other for other in found if other != path and path in imported(other, repository))
+
+
+def closure(seeds: Iterable[str], depth: int, repository: Repository) -> Dict[str, int]:
+    """File -> how many imports away from a seed, up to `depth` (below 0: as far as they go), seeds at 0."""
+    distance = {path: 0 for path in seeds}
+    edge, step = list(distance), 0
+    while edge and step != depth and len(distance) < MOST_FILES:
+        step += 1
+        following: List[str] = []
+        for path in edge:
+            for target in imported(path, repository):
+                if target not in distance:
+                    distance[target] = step
+                    following.append(target)
+        edge = following
+    return distance
+
+
+def callers(seeds: Iterable[str], depth: int, repository: Repository) -> Dict[str, int]:
+    """File -> how many steps of being imported away from a seed, up to `depth`, seeds at 0."""
+    distance = {path: 0 for path in seeds}
+    edge = list(distance)
+    for step in range(1, depth + 1):
+        following: List[str] = []
+        for path in edge:
+            for source in importers(path, repository):
+                if source not in distance:
+                    distance[source] = step
+                    following.append(source)
+        edge = following
+    return distance
+
+
+def related_tests(paths: Iterable[str], repository: Repository, most: int = 6) -> List[str]:
+    """Test files for some files: those named after them first, then those that import them."""
+    found: Dict[str, None] = {}
+    subjects = list(paths)
+    for path in subjects:
+        stem = path.rpartition("/")[2].partition(".")[0].lstrip("_")
+        suffix = path[path.rfind("."):]
+        for name in ("test_" + stem + suffix, stem + "_test" + suffix, stem + "Test" + suffix, stem + ".test" + suffix, stem + ".spec" + suffix):
+            found.update(dict.fromkeys(repository.named(name)))
+    for path in subjects[:3]:
+        if len(found) < most:
+            found.update(dict.fromkeys(other for other in importers(path, repository) if repository.is_test(other)))
+    return list(found)[:most]

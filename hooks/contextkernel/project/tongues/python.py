@@ -1,0 +1,145 @@
+"""Python: definitions, imports and where they lead."""
+from __future__ import annotations
+
+import re
+import sys
+from typing import List
+
+from contextkernel.project.blanking import without_triple_quotes as blank
+from contextkernel.project.definitions import Definition, matched
+
+_DEFINITIONS = (
+    re.compile(r"\n(?P<indent>[ \t]*)(?:async[ \t]+|cp|c)?(?P<kind>def|class)[ \t]+(?:[\w*\[\], ]*[ \t*])?(?P<name>[A-Za-z_]\w*)[ \t]*[(:\[]", re.M),
+    re.compile(r"\n(?P<indent>)(?P<name>[A-Za-z_]\w{2,})(?P<kind>)[ \t]*(?::[^=\n]{1,80})?=(?!=)", re.M),
+)
+_IMPORT = re.compile(r"\n[ \t]*(?:(?:c?import)[ \t]+(?P<names>[\w., \t]+)|from[ \t]+(?P<origin>[.\w]+)[ \t]+c?import[ \t]*"
+                     r"(?:\((?P<many>[^)]*)\)|(?P<few>(?:[^\n\\#;]|\\\r?\n)*)))", re.M)
+_COMMENT = re.compile(r"#[^\n]*")
+_DYNAMIC = ("import_module(", "__import__(", "import_string(")
+SUFFIXES = (".py", ".pyx", ".pyi", ".pxd")
+MOST_STEPS = 5  # re-exports followed from one __init__ to the next
+
+# 3.9 has no sys.stdlib_module_names; these are the ones that repositories also use as file names
+_STDLIB = frozenset(getattr(sys, "stdlib_module_names", "ast code copy json logging numbers operator platform random re "
+                            "select signal site statistics string struct test time token types typing utils uuid".split())) - {"utils"}
+
+
+def definitions(text: str, masked: str) -> List[Definition]:
+    """Functions, classes and module-level names."""
+    found = matched(_DEFINITIONS, masked)
+    return [one if one.kind in ("def", "class") else one._replace(kind="name") for one in found]
+
+
+def imports(text: str, masked: str) -> List[str]:
+    """Import statements as "module" or "origin:name,name"; the dots of relative origins are kept."""
+    found = []
+    for match in _IMPORT.finditer("\n" + masked):
+        if match.group("names"):
+            found += [part.split()[0] for part in match.group("names").split(",") if part.strip()]
+            continue
+        names = match.group("many")
+        names = _COMMENT.sub("", names) if names is not None else match.group("few").replace("\\", " ")
+        cut = [part.split()[0] for part in names.split(",") if part.strip()]
+        found.append(match.group("origin") + ":" + ",".join(cut))
+    return list(dict.fromkeys(found))
+
+
+def blind_spot(text: str) -> str:
+    """A word on imports that regexes cannot follow, or ""."""
+    return "dynamic import" if any(call in text for call in _DYNAMIC) else ""
+
+
+def targets(spec: str, path: str, tree) -> List[str]:
+    """The repository files that one import of the file `path` reaches; [] when it leaves the repository."""
+    origin, _, names = spec.partition(":")
+    if not names:
+        found = module_file(origin, path, tree)
+        return [found] if found else []
+    reached = []
+    for name in names.split(","):
+        below = module_file(origin + name if origin.endswith(".") else origin + "." + name, path, tree) if name != "*" else ""
+        holder = "" if below else module_file(origin, path, tree)
+        if below:
+            reached.append(below)
+        elif holder:
+            reached.append(holder)
+            reached += _re_exported(name, holder, tree, MOST_STEPS)
+    return list(dict.fromkeys(reached))
+
+
+def _re_exported(name: str, holder: str, tree, steps: int) -> List[str]:
+    """The files through which `name` comes into the package file `holder`, the defining one last."""
+    if not steps or not holder.endswith("__init__.py"):
+        return []
+    facts = tree.facts(holder)
+    if any(one.name == name for one in facts.definitions):
+        return []
+    for spec in facts.imports:
+        origin, _, names = spec.partition(":")
+        given = names.split(",") if names else []
+        if name not in given and "*" not in given and name != "*":
+            continue
+        source = module_file(origin, holder, tree)
+        below = module_file(origin + ("" if origin.endswith(".") else ".") + name, holder, tree) if name in given else ""
+        if below:
+            return [below]
+        if not source or source == holder:
+            continue
+        if name in given:
+            return [source] + _re_exported(name, source, tree, steps - 1)
+        if name == "*" or any(one.name == name for one in tree.facts(source).definitions):
+            return [source]
+        deeper = _re_exported(name, source, tree, steps - 1)
+        if deeper:
+            return [source] + deeper
+    return []
+
+
+def module_file(module: str, path: str, tree) -> str:
+    """The file of a module as the file `path` names it, or "".  Exact: a part of the name never counts as the whole."""
+    folder = path.rpartition("/")[0]
+    if module.startswith("."):
+        rest = module.lstrip(".")
+        for _ in range(len(module) - len(rest) - 1):
+            if not folder:
+                return ""
+            folder = folder.rpartition("/")[0]
+        return _in_folder(folder, rest, tree)
+    parts = module.split(".")
+    while folder and (folder + "/__init__.py") in tree.paths:
+        folder = folder.rpartition("/")[0]
+    standard = parts[0] in _STDLIB
+    while True:
+        if not (standard and folder):
+            for base in (folder, (folder + "/src").lstrip("/"), (folder + "/lib").lstrip("/")):
+                found = _in_folder(base, module, tree)
+                if found:
+                    return found
+        if not folder:
+            return ""
+        folder = folder.rpartition("/")[0]
+
+
+def _in_folder(folder: str, module: str, tree) -> str:
+    base = "/".join(part for part in (folder, module.replace(".", "/")) if part)
+    for suffix in SUFFIXES:
+        if base + suffix in tree.paths:
+            return base + suffix
+        if (base + "/__init__" + suffix if base else "__init__" + suffix) in tree.paths:
+            return base + "/__init__" + suffix if base else "__init__" + suffix
+    return ""
+
+
+def implied(path: str, tree) -> List[str]:
+    """Files that count as imported without a statement: the conftest files that pytest loads for a test file."""
+    name = path.rpartition("/")[2]
+    if not (name.startswith("test_") or name.endswith("_test.py")):
+        return []
+    found, folder = [], path.rpartition("/")[0]
+    while True:
+        candidate = (folder + "/conftest.py").lstrip("/")
+        if candidate in tree.paths:
+            found.append(candidate)
+        if not folder:
+            return found
+        folder = folder.rpartition("/")[0]

@@ -1,0 +1,254 @@
+"""One SQLite file a repository: what each source file defines, imports and says.
+
+The index keeps *segments* of postings, as search engines do: files scanned together share one, a changed file gets a new
+number and stands in a new small segment, the old number is dead.  So an update costs what changed, a build can stop and go on,
+and nothing is ever rewritten in place.  An index is never wrong, only older: a reader compares it with the files on disk.
+"""
+from __future__ import annotations
+
+import hashlib
+import json
+import os
+import re
+import sqlite3
+from array import array
+from typing import Any, Callable, Dict, Iterable, List, NamedTuple, Sequence, Tuple
+
+from contextkernel.store import settings
+
+SEGMENT_BYTES = 48 << 20  # of source; a build commits after as many
+MOST_SEGMENTS = 12  # more are merged into one
+ANSWERS_KEPT = 64
+BUSY_SECONDS = 10
+POSTING_BITS = 12  # of a posting say how the term occurs, the 20 above are the number of the file
+MOST_NUMBERS = 1 << 20
+SCHEMA = """
+CREATE TABLE IF NOT EXISTS meta(key TEXT PRIMARY KEY, value TEXT) WITHOUT ROWID;
+CREATE TABLE IF NOT EXISTS file(number INTEGER PRIMARY KEY, path TEXT NOT NULL UNIQUE, size INTEGER, mtime_ns INTEGER, language TEXT, length INTEGER, note TEXT, blind TEXT);
+CREATE TABLE IF NOT EXISTS fact(number INTEGER PRIMARY KEY, value TEXT NOT NULL);
+CREATE TABLE IF NOT EXISTS posting(term TEXT, segment INTEGER, value BLOB, PRIMARY KEY(term, segment)) WITHOUT ROWID;
+CREATE TABLE IF NOT EXISTS answer(key TEXT PRIMARY KEY, value TEXT, turn INTEGER) WITHOUT ROWID;
+"""
+
+
+class File(NamedTuple):
+    """A row of the index.  `length` counts sub-tokens; `note` says why it was not scanned; `blind` what could not be followed."""
+
+    number: int
+    path: str
+    size: int
+    mtime_ns: int
+    language: str
+    length: int
+    note: str
+    blind: str
+
+
+def file_of(root: str) -> str:
+    """The index file of a repository: its name and a hash of its real path."""
+    real = os.path.realpath(root)
+    name = re.sub(r"[^A-Za-z0-9._-]+", "_", os.path.basename(real))[:40] or "root"
+    return os.path.join(settings.folder("index"), "%s-%s.db" % (name, hashlib.sha256(os.fsencode(real)).hexdigest()[:12]))
+
+
+class Index:
+    """An open index.  Raises OSError when it cannot be opened; a damaged file or one of another version is begun anew."""
+
+    def __init__(self, path: str, version: str) -> None:
+        self.path = path
+        try:
+            self._open(version)
+        except sqlite3.DatabaseError:
+            for tail in ("", "-wal", "-shm", "-journal"):
+                if os.path.exists(path + tail):
+                    os.unlink(path + tail)
+            try:
+                self._open(version)
+            except sqlite3.Error as error:
+                raise OSError("index %s: %s" % (path, error)) from error
+
+    def _open(self, version: str) -> None:
+        os.close(os.open(self.path, os.O_CREAT | os.O_RDWR, 0o600))
+        self.base = sqlite3.connect(self.path, timeout=BUSY_SECONDS, isolation_level=None)
+        self.base.execute("PRAGMA journal_mode=WAL")
+        self.base.execute("PRAGMA synchronous=NORMAL")
+        if self.meta("version") != version:
+            self._writing(lambda: self.meta("version") == version or self._begin(version))
+
+    def _begin(self, version: str) -> None:
+        for table in ("meta", "file", "fact", "posting", "answer"):
+            self.base.execute("DROP TABLE IF EXISTS " + table)
+        for statement in SCHEMA.split(";"):
+            self.base.execute(statement)
+        self._put("version", version)
+
+    def close(self) -> None:
+        """Close the file."""
+        self.base.close()
+
+    def meta(self, key: str) -> str:
+        """A kept word about the index, "" when there is none."""
+        if not self.base.execute("SELECT 1 FROM sqlite_master WHERE name='meta'").fetchone():
+            return ""
+        row = self.base.execute("SELECT value FROM meta WHERE key=?", (key,)).fetchone()
+        return row[0] if row else ""
+
+    def _put(self, key: str, value: str) -> None:
+        self.base.execute("INSERT OR REPLACE INTO meta VALUES(?,?)", (key, value))
+
+    def _writing(self, change: Callable[[], Any]) -> None:
+        """Run a change as one transaction."""
+        self.base.execute("BEGIN IMMEDIATE")
+        try:
+            change()
+        except BaseException:
+            self.base.execute("ROLLBACK")
+            raise
+        self.base.execute("COMMIT")
+
+    # -- bringing it up to date
+
+    def stale(self, files: Dict[str, Tuple[int, int]]) -> "Tuple[List[str], List[str]]":
+        """(paths to scan, paths to drop) against the files on disk: path -> (size, mtime_ns)."""
+        known = {path: (size, mtime) for path, size, mtime in self.base.execute("SELECT path, size, mtime_ns FROM file")}
+        return [path for path, facts in files.items() if known.get(path) != facts], [path for path in known if path not in files]
+
+    def refresh(self, root: str, files: Dict[str, Tuple[int, int]], scan: Callable[[str, bytes], Any], segment_bytes: int = SEGMENT_BYTES) -> int:
+        """Scan what changed, drop what went; gives back how many files were scanned.
+
+        `scan(path, data)` gives the facts of a file (project.scanning.Scan).  Commits after every `segment_bytes` of
+        source, so what is done stays done when the process ends; the next refresh goes on.
+        """
+        changed, gone = self.stale(files)
+        if gone:
+            self._writing(lambda: self._forget(gone))
+        for batch in _batches(changed, files, segment_bytes):
+            self.add(root, {path: files[path] for path in batch}, scan)
+        if int(self.meta("segments") or 0) > MOST_SEGMENTS:
+            self._writing(self._merge)
+        return len(changed)
+
+    def add(self, root: str, files: Dict[str, Tuple[int, int]], scan: Callable[[str, bytes], Any]) -> None:
+        """Scan some files into a segment of their own."""
+        scans = [(path, facts, scan(path, _bytes_of(os.path.join(root, path)))) for path, facts in files.items()]
+        self._writing(lambda: self._add_segment(scans))
+
+    def _forget(self, paths: Iterable[str]) -> None:
+        for path in paths:
+            self.base.execute("DELETE FROM fact WHERE number=(SELECT number FROM file WHERE path=?)", (path,))
+            self.base.execute("DELETE FROM file WHERE path=?", (path,))
+
+    def _add_segment(self, scans: Sequence[tuple]) -> None:
+        self._forget(path for path, _, _ in scans)
+        number, segment = int(self.meta("last") or 0), int(self.meta("segments") or 0) + 1
+        if number + len(scans) >= MOST_NUMBERS:
+            self._begin(self.meta("version"))  # numbers are used up: the next refresh scans all
+            return
+        rows, facts, postings = [], [], {}
+        for path, (size, mtime), found in scans:
+            number += 1
+            rows.append((number, path, size, mtime, found.language, found.length, found.note, found.blind))
+            if found.note:
+                continue
+            facts.append((number, json.dumps([found.imports, found.definitions], separators=(",", ":"))))
+            high = number << POSTING_BITS
+            for term, bits in found.terms.items():
+                entry = postings.get(term)
+                if entry is None:
+                    postings[term] = [high | bits]
+                else:
+                    entry.append(high | bits)
+        self.base.executemany("INSERT INTO file VALUES(?,?,?,?,?,?,?,?)", rows)
+        self.base.executemany("INSERT INTO fact VALUES(?,?)", facts)
+        self._write_postings(segment, postings)
+        self._put("last", str(number))
+        self._put("segments", str(segment))
+
+    def _write_postings(self, segment: int, postings: Dict[str, List[int]]) -> None:
+        self.base.executemany("INSERT INTO posting VALUES(?,?,?)",
+                              ((term, segment, array("I", postings[term]).tobytes()) for term in sorted(postings)))
+
+    def _merge(self) -> None:
+        """All postings as one segment, those of dead numbers left out."""
+        live = {number for (number,) in self.base.execute("SELECT number FROM file")}
+        merged: Dict[str, List[int]] = {}
+        for term, value in self.base.execute("SELECT term, value FROM posting ORDER BY term, segment"):
+            kept = [entry for entry in array("I", value) if entry >> POSTING_BITS in live]
+            if kept:
+                merged.setdefault(term, []).extend(kept)
+        self.base.execute("DELETE FROM posting")
+        self._write_postings(1, merged)
+        self._put("segments", "1")
+
+    # -- reading
+
+    def files(self) -> List[File]:
+        """All rows, by path."""
+        return [File(*row) for row in self.base.execute("SELECT number, path, size, mtime_ns, language, length, note, blind FROM file ORDER BY path")]
+
+    def postings(self, terms: Sequence[str]) -> Dict[str, List[int]]:
+        """Term -> its postings (number of the file << 12 | bits), dead numbers among them; terms that nowhere occur are left out."""
+        found: Dict[str, List[int]] = {}
+        for at in range(0, len(terms), 400):
+            part = list(terms[at:at + 400])
+            marks = ",".join("?" * len(part))
+            for term, value in self.base.execute("SELECT term, value FROM posting WHERE term IN (%s) ORDER BY term, segment" % marks, part):
+                found.setdefault(term, []).extend(array("I", value))
+        return found
+
+    def facts(self, number: int) -> "Tuple[list, list]":
+        """(imports, definitions) of a file by its number; empty lists when it was not scanned."""
+        row = self.base.execute("SELECT value FROM fact WHERE number=?", (number,)).fetchone()
+        if not row:
+            return [], []
+        imports, definitions = json.loads(row[0])
+        return imports, definitions
+
+    def content(self) -> "Dict[str, Any]":
+        """Everything that a reader can see, free of numbers and segments: two indexes of one tree are equal in it."""
+        files = {row.number: row for row in self.files()}
+        terms: Dict[str, Dict[str, int]] = {}
+        for term, value in self.base.execute("SELECT term, value FROM posting ORDER BY term, segment"):
+            for entry in array("I", value):
+                row = files.get(entry >> POSTING_BITS)
+                if row:
+                    terms.setdefault(term, {})[row.path] = entry & ((1 << POSTING_BITS) - 1)
+        return {"files": {row.path: row[2:] + tuple(self.facts(row.number)) for row in files.values()}, "terms": terms}
+
+    # -- answers
+
+    def answer(self, key: str) -> str:
+        """The kept answer of a key, "" when there is none."""
+        row = self.base.execute("SELECT value FROM answer WHERE key=?", (key,)).fetchone()
+        return row[0] if row else ""
+
+    def keep_answer(self, key: str, value: str) -> None:
+        """Keep an answer; the oldest beyond 64 go."""
+        def change() -> None:
+            turn = self.base.execute("SELECT COALESCE(MAX(turn), 0) + 1 FROM answer").fetchone()[0]
+            self.base.execute("INSERT OR REPLACE INTO answer VALUES(?,?,?)", (key, value, turn))
+            self.base.execute("DELETE FROM answer WHERE turn <= ?", (turn - ANSWERS_KEPT,))
+        self._writing(change)
+
+
+def _batches(paths: List[str], files: Dict[str, Tuple[int, int]], most: int) -> Iterable[List[str]]:
+    """The paths in runs of about `most` bytes of source."""
+    batch: List[str] = []
+    size = 0
+    for path in paths:
+        batch.append(path)
+        size += files[path][0]
+        if size >= most:
+            yield batch
+            batch, size = [], 0
+    if batch:
+        yield batch
+
+
+def _bytes_of(path: str) -> bytes:
+    """The bytes of a file; none when it cannot be read (it went meanwhile: the next refresh sees that)."""
+    try:
+        with open(path, "rb") as handle:
+            return handle.read()
+    except OSError:
+        return b""
