@@ -1,0 +1,116 @@
+"""Work that follows a reply: follow the transcript, judge replacements, keep the store small. Needs the ledger (sqlite3)."""
+from __future__ import annotations
+
+import os
+import sqlite3
+import sys
+import time
+
+from contextkernel.store import book, live, rest, settings
+
+RETRY_AFTER = 60  # seconds until an unusable ledger is tried again
+SWEEP_EVERY = 3600  # seconds between sweeps of a resident process
+_state = {"ledger_tried": 0.0, "swept": 0.0, "sessions": set()}
+
+
+def run(event: dict) -> None:
+    """The work after one event of the resident lane. Never raises for a store or transcript that cannot be used."""
+    session = str(event.get("session_id") or "")
+    try:
+        if session and session not in _state["sessions"]:
+            live.mark(session)
+            _state["sessions"].add(session)
+    except OSError as error:
+        _say("session not marked: %s" % error)
+    ledger = open_book()
+    if ledger is None or not settings.flag("CK_CANARY"):
+        return
+    try:
+        judge_pending(ledger, session, str(event.get("transcript_path") or ""))
+        if time.time() - _state["swept"] > SWEEP_EVERY:
+            _state["swept"] = time.time()
+            sweep(ledger)
+    except (OSError, sqlite3.Error) as error:
+        _say("canary postponed: %s" % error)
+
+
+def open_book():
+    """The ledger of this process, opened at the first call and used for bookings from then on; None while it cannot be opened."""
+    if book.ledger is None and not settings.flag("CK_LOG_OFF") and time.time() - _state["ledger_tried"] > RETRY_AFTER:
+        from contextkernel.store import blobs, ledger
+
+        _state["ledger_tried"] = time.time()
+        try:
+            book.ledger = ledger.open_ledger()
+        except blobs.StoreError as error:
+            _say("no ledger, rows are spooled: %s" % error)
+    return book.ledger
+
+
+def judge_pending(ledger, session: "str | None", transcript: str = "") -> int:
+    """Number of receipts judged now: each pending one of the session (None: of all) against its own transcript."""
+    from contextkernel.verify import canary
+
+    judged, news = 0, {}
+    for receipt in ledger.pending(session):
+        path = transcript_of(receipt, transcript)
+        if path not in news:
+            news[path] = follow(ledger, path)
+        results, refusals = news[path]
+        verdict = canary.judge((receipt["handle"] or "").split(" ")[0], results.get(receipt["tool_use_id"]), refusals.get(receipt["tool_use_id"], ""))
+        if verdict:
+            ledger.judge(receipt, verdict.status, verdict.reason)
+            _remember(receipt, verdict)
+            judged += 1
+    return judged
+
+
+def _remember(receipt: dict, verdict) -> None:
+    if verdict.status == "verified":
+        rest.heal(receipt["session"], receipt["tool"])
+    elif receipt["lane"] != "failure":
+        rest.alarm(receipt["session"], receipt["tool"], "%s: %s" % (receipt["tool"], verdict.reason))
+
+
+def transcript_of(receipt: dict, transcript: str) -> str:
+    """The transcript that holds a receipt's result: a sub-agent's is its own file."""
+    path = receipt["transcript"] or transcript
+    if receipt["agent"] and path.endswith(".jsonl"):
+        return os.path.join(path[:-len(".jsonl")], "subagents", "agent-%s.jsonl" % receipt["agent"])
+    return path
+
+
+def follow(ledger, path: str) -> "tuple[dict, dict]":
+    """(texts of tool results, refusals) by tool use id, among what is new in a transcript and what was kept from before."""
+    from contextkernel.host import transcript
+
+    raise NotImplementedError
+
+
+def sweep(ledger) -> None:
+    """Remove expired blobs and old marks; pinned blobs stay. Raises OSError, sqlite3.Error."""
+    from contextkernel.store import blobs
+
+    now = time.time()
+    blobs.sweep(ledger.pinned(now), now)
+    live.sweep(now)
+
+
+def end_session(event: dict) -> None:
+    """The last look at a session: what is still pending after it expires."""
+    session = str(event.get("session_id") or "")
+    ledger = open_book()
+    if ledger is None:
+        return
+    try:
+        if settings.flag("CK_CANARY"):
+            judge_pending(ledger, session, str(event.get("transcript_path") or ""))
+        for receipt in ledger.pending(session):
+            ledger.judge(receipt, "expired", "the session ended before its transcript showed the result")
+        sweep(ledger)
+    except (OSError, sqlite3.Error) as error:
+        _say("session not closed in the ledger: %s" % error)
+
+
+def _say(words: str) -> None:
+    sys.stderr.write("context-kernel: %s\n" % words)

@@ -1,0 +1,1 @@
+"""Reports: sums over the ledger, as data and as text."""

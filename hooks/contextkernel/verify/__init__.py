@@ -1,0 +1,1 @@
+"""Judgement: whether the client really applied what a hook answered."""

@@ -1,0 +1,33 @@
+"""The canary: one receipt against exactly the tool result it speaks of.
+
+A handle is a digest of the raw text, so the raw text cannot hold it: a result that shows `recall HANDLE` shows our text.
+"""
+from __future__ import annotations
+
+from typing import NamedTuple, Optional
+
+SPILLED = "<persisted-output>"  # the client stored our text away and shows a preview of it
+
+
+class Verdict(NamedTuple):
+    """`status` is verified, refused or missing; `reason` the client's words, or ours, for what is not verified."""
+
+    status: str
+    reason: str = ""
+
+
+def judge(handle: str, shown: Optional[str], refusal: str) -> Optional[Verdict]:
+    """The verdict on a replacement that names `handle`; None while the transcript has neither result nor refusal.
+
+    `shown`: the text of the tool result as the model was sent it, None when it is not there yet.
+    `refusal`: the client's error about this replacement, "" for none.
+    """
+    if refusal:
+        return Verdict("refused", refusal)
+    if shown is None:
+        return None
+    if "recall " + handle not in shown:
+        return Verdict("missing", "the result does not show our text (another hook may have replaced it)")
+    if shown.lstrip().startswith(SPILLED):
+        return Verdict("missing", "the client spilled our text to a file")
+    return Verdict("verified")

@@ -1,0 +1,77 @@
+"""The savings report.
+
+    savings.py [--session ID] [--since DAYS|YYYY-MM-DD] [--json] [--reset-canary]
+
+Counts only replacements that were seen in the transcript; page faults are booked against them.  Exit 0, or 2 with one line.
+"""
+from __future__ import annotations
+
+import json
+import os
+import sys
+import time
+
+sys.path.insert(0, os.path.dirname(os.path.realpath(__file__)))  # -I leaves it out
+
+
+def main(argv: "list[str]") -> int:
+    """0 after printing the report; 2 after one line on stderr."""
+    from contextkernel.report import savings
+    from contextkernel.store import blobs, book, ledger
+
+    try:
+        options = _arguments(argv)
+        books = ledger.open_ledger()
+    except (ValueError, blobs.StoreError) as error:
+        sys.stderr.write("savings.py: %s\n" % error)
+        return 2
+    if options.get("help"):
+        print(__doc__.strip())
+        return 0
+    if options.get("reset-canary"):
+        print("canary reset: %d receipts forgotten" % books.reset_canary())
+        return 0
+    import after_reply
+
+    book.ledger = books
+    after_reply.judge_pending(books, options.get("session"))
+    where, values = "at >= ?", [options.get("since", 0.0)]
+    if options.get("session"):
+        where, values = where + " AND session LIKE ?", values + [options["session"] + "%"]
+    report = savings.summary(books.rows("SELECT * FROM receipts WHERE " + where + " ORDER BY at", values), books.rows("SELECT * FROM faults WHERE at >= ?", values[:1]))
+    if options.get("json"):
+        print(json.dumps(report, indent=1))
+        return 0
+    notes = books.rows("SELECT text, COUNT(*) AS n FROM notes WHERE at >= ? GROUP BY text ORDER BY n DESC LIMIT 5", values[:1])
+    reasons = books.rows("SELECT tool || ': ' || reason AS text, COUNT(*) AS n FROM receipts WHERE status IN ('refused', 'missing') AND " + where + " GROUP BY 1 LIMIT 5", values)
+    print(savings.as_text(report, reasons + notes))
+    return 0
+
+
+def _arguments(argv: "list[str]") -> dict:
+    options: dict = {}
+    rest = list(argv)
+    while rest:
+        name = rest.pop(0)
+        if name in ("-h", "--help", "--json", "--reset-canary"):
+            options["help" if name == "-h" else name[2:]] = True
+        elif name in ("--session", "--since") and rest:
+            value = rest.pop(0)
+            options[name[2:]] = _since(value) if name == "--since" else value
+        else:
+            raise ValueError("unknown argument %.60r (usage: savings.py [--session ID] [--since DAYS|DATE] [--json] [--reset-canary])" % name)
+    return options
+
+
+def _since(value: str) -> float:
+    """Seconds since the epoch: so many days ago, or a date at midnight local time."""
+    if value.replace(".", "", 1).isdigit():
+        return time.time() - float(value) * 86400
+    try:
+        return time.mktime(time.strptime(value, "%Y-%m-%d"))
+    except ValueError as error:
+        raise ValueError("--since %.40r is neither a number of days nor YYYY-MM-DD" % value) from error
+
+
+if __name__ == "__main__":
+    raise SystemExit(main(sys.argv[1:]))
