@@ -25,6 +25,8 @@ def add(setup: Setup) -> None:
     """Sets Claude Code up. The settings file is read first: one that is not plain JSON stops everything before anything is written."""
     claude, path = program("CLAUDE_BIN", "claude"), settings_path()
     journal = install.opened(setup.journals, path)
+    if journal.before and MARKET.encode() in journal.before:
+        journal = journal._replace(exact=False)  # set up by hand before: putting that back would be no removal
     if not setup.dry:
         install.save_journal(setup.journals, journal)
     try:

@@ -69,6 +69,11 @@ def build(root: str, target: str, python: str, hooks: dict) -> None:
     os.replace(fresh, target)
 
 
+def discard(target: str) -> None:
+    """Removes the bundle, if there is one."""
+    shutil.rmtree(target, ignore_errors=True)
+
+
 class AppServer:
     """A running `codex app-server`. Use as a context manager; raises Failed when it is gone or refuses."""
 
