@@ -17,7 +17,14 @@ import tools
 
 PROTOCOLS = ("2025-11-25", "2025-06-18", "2025-03-26", "2024-11-05")  # newest first
 WARM = ("PostToolUse", "PreToolUse")  # events whose modules are imported before the first of them arrives
-NO_OPINION = ""
+
+# What a hook without an opinion answers.  Seen on Claude Code 2.1.121 and 2.1.332: after an empty text the model reads
+# "UserPromptSubmit hook success: UserPromptSubmit completed" (SessionStart likewise); after {} nothing.  The text of the
+# two events around a compaction is echoed to the model whatever it is, so there the empty one is shortest.
+NO_OPINION = "{}"
+NO_OPINION_ECHOED = ""
+ECHOED = ("PreCompact", "PostCompact")
+
 LAST_WORK = 2.0  # seconds that running calls and the work after replies may take when the client leaves
 ENDING = 0.3  # seconds between asking a child to end and ending it, when we leave ourselves
 
@@ -155,8 +162,9 @@ class Session:
         if not isinstance(arguments, dict):
             raise rpc.Refusal(rpc.INVALID_PARAMS, "arguments must be an object")
         if name == events.HOOK_TOOL:
-            note = _booked(arguments)
-            return _content(self.attempt(self._hook, arguments, otherwise=NO_OPINION, note=note))
+            reply = self.attempt(self._hook, arguments, note=_booked(arguments))
+            nothing = NO_OPINION_ECHOED if arguments.get("hook_event_name") in ECHOED else NO_OPINION
+            return _content(reply or nothing)
         tool = tools.BY_NAME.get(name) if isinstance(name, str) else None
         if not tool:
             raise rpc.Refusal(rpc.INVALID_PARAMS, "no tool %s" % str(name)[:100])
@@ -167,7 +175,7 @@ class Session:
             self.calls.pop(_key(request.id), None)
 
     def _hook(self, arguments: dict) -> str:
-        """What a hook script would print for the event in `arguments`."""
+        """What a hook script would print for the event in `arguments`: JSON, or "" for no opinion."""
         event = events.decode(arguments)
         event.setdefault("ck_client", self.client or "claude")
         event["ck_lane"] = "resident"
@@ -177,7 +185,7 @@ class Session:
         module = events.module_for(str(event.get("hook_event_name", "")))
         reply = import_module(module).handle(event) if module else {}
         self.after.put(lambda: _after_reply(event))
-        return json.dumps(reply) if reply else NO_OPINION
+        return json.dumps(reply) if reply else ""
 
     def _mark(self, name: str) -> None:
         """Let script hooks know that this session is served here."""

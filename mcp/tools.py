@@ -20,6 +20,12 @@ INSTRUCTIONS = (
     "before changing one definition, kernel_slice."
 )
 
+# Characters.  Without this Claude Code puts a result above 50,000 into a file, or refuses it by its tokens; with it 160,000
+# arrived whole on 2.1.121 and 2.1.332.  A slice keeps to its budget, 80,000 tokens at most.
+MOST_SHOWN = 500000
+
+CODEX_MOST = 11000  # tokens: Codex cuts the middle out of a result above 48,000 characters
+
 _HANDLE = re.compile(r"\b[0-9a-f]{8,64}\b")
 _BUDGET = re.compile(r"auto|\d{2,7}")
 _DEPTH = re.compile(r"full|\d")
@@ -68,30 +74,35 @@ def recall_command(arguments: dict, folder: str, client: str) -> Command:
 
 def repo_slice_command(arguments: dict, folder: str, client: str) -> Command:
     """The command that prints a repository slice.  Raises WrongCall."""
-    repo = os.path.expanduser(arguments.get("repo") or ".")
-    if not os.path.isabs(repo):
-        if not folder:
-            raise WrongCall("repo: an absolute path is needed here")
-        repo = os.path.join(folder, repo)
+    repo = _path(arguments.get("repo", "."), "repo", folder)
     if not os.path.isdir(repo):
         raise WrongCall("repo: no folder at %s" % repo)
-    command = [CK, "slice", "--repo", os.path.normpath(repo), "--symptom", "-", "--wait"]
-    command += _budget(arguments) + _checked(arguments, "depth", _DEPTH, "full, 2 or 1")
-    return Command(command, arguments["symptom"])
+    command = [CK, "slice", "--repo", repo, "--symptom", "-", "--wait"] + _budget(arguments, client)
+    return Command(command + _checked(arguments, "depth", _DEPTH, "full, 2 or 1"), arguments["symptom"])
 
 
 def symbol_slice_command(arguments: dict, folder: str, client: str) -> Command:
     """The command that prints a symbol slice.  Raises WrongCall."""
-    path = os.path.join(folder, os.path.expanduser(arguments["file"]))
+    path = _path(arguments["file"], "file", folder)
     if not os.path.isfile(path):
         raise WrongCall("file: no file at %s" % path)
     if arguments["symbol"].startswith("-"):
         raise WrongCall("symbol: a name such as f, Class or Class.method")
-    return Command([CK, "symbol", path, arguments["symbol"]] + _budget(arguments))
+    return Command([CK, "symbol", path, arguments["symbol"]] + _budget(arguments, client))
 
 
-def _budget(arguments: dict) -> List[str]:
-    return _checked(arguments, "budget", _BUDGET, "auto or a number of tokens")
+def _path(path: str, name: str, folder: str) -> str:
+    path = os.path.expanduser(path)
+    if not folder and not os.path.isabs(path):
+        raise WrongCall("%s: an absolute path is needed here" % name)
+    return os.path.normpath(os.path.join(folder, path))
+
+
+def _budget(arguments: dict, client: str) -> List[str]:
+    given = _checked(arguments, "budget", _BUDGET, "auto or a number of tokens")
+    if client == "codex":
+        return ["--budget", str(min(CODEX_MOST, int(given[1]) if given and given[1] != "auto" else CODEX_MOST))]
+    return given
 
 
 def _checked(arguments: dict, name: str, form: "re.Pattern[str]", what: str) -> List[str]:
@@ -120,8 +131,9 @@ def listed(tool: Tool) -> dict:
     shown = {"name": tool.name, "description": tool.description,
              "inputSchema": {"type": "object", "properties": properties, "required": list(tool.required)},
              "annotations": {"readOnlyHint": True, "openWorldHint": False}}
+    shown["_meta"] = {"anthropic/maxResultSizeChars": MOST_SHOWN}
     if tool.always_loaded:
-        shown["_meta"] = {"anthropic/alwaysLoad": True}
+        shown["_meta"]["anthropic/alwaysLoad"] = True
     return shown
 
 

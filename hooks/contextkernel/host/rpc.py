@@ -18,8 +18,8 @@ KEPT_END = 4096  # bytes kept from both ends of a dropped line: its id stands in
 CHUNK = 1 << 16  # bytes a read: the size of a pipe on Linux
 
 # Clients write the id right at one of the two ends: {"jsonrpc":"2.0","id":7,… or …,"jsonrpc":"2.0","id":7}
-_ID_AT_START = re.compile(rb'^\s*\{\s*(?:"jsonrpc"\s*:\s*"2\.0"\s*,\s*)?"id"\s*:\s*(-?\d{1,18}|"[^"\\]{0,200}")\s*,')
-_ID_AT_END = re.compile(rb'"jsonrpc"\s*:\s*"2\.0"\s*,\s*"id"\s*:\s*(-?\d{1,18}|"[^"\\]{0,200}")\s*\}\s*$')
+_ID_AT_START = re.compile(rb'^\s*\{\s*(?:"jsonrpc"\s*:\s*"2\.0"\s*,\s*)?"id"\s*:\s*(-?\d{1,18}|"[ !#-\[\]-~]{0,200}")\s*,')
+_ID_AT_END = re.compile(rb'"jsonrpc"\s*:\s*"2\.0"\s*,\s*"id"\s*:\s*(-?\d{1,18}|"[ !#-\[\]-~]{0,200}")\s*\}\s*$')
 
 
 class Refusal(Exception):
@@ -53,24 +53,24 @@ class Reader:
 
         A line above `longest` bytes comes back as its two ends with a NUL between: no JSON, but `id_in` still finds the id.
         """
-        searched = 0  # bytes of _held that hold no newline
-        dropped_head = b""
+        searched, head = 0, b""  # bytes of _held without a newline; the start of a line that is being dropped
         while True:
             end = self._held.find(b"\n", searched)
             if end >= 0:
-                line = bytes(self._held[:end])
-                del self._held[:end + 1]
-                return dropped_head + b"\0" + line[-KEPT_END:] if dropped_head else line
+                return self._cut(head, end, end + 1)
             if len(self._held) > self.longest:
-                dropped_head = dropped_head or bytes(self._held[:KEPT_END])
+                head = head or bytes(self._held[:KEPT_END])
                 del self._held[:-KEPT_END]
             searched = len(self._held)
             chunk = self._read()
             if not chunk:
-                line = bytes(self._held)
-                self._held.clear()
-                return line or None
+                return self._cut(head, searched, searched) if head or searched else None
             self._held += chunk
+
+    def _cut(self, head: bytes, end: int, following: int) -> bytes:
+        line = bytes(self._held[:end])
+        del self._held[:following]
+        return head + b"\0" + line[-KEPT_END:] if head else line
 
     def _read(self) -> bytes:
         self.waiting = True

@@ -1,0 +1,141 @@
+"""JSON-RPC streams: any bytes in, whole messages out."""
+from __future__ import annotations
+
+import json
+import os
+import threading
+
+import pytest
+
+from contextkernel.host import rpc
+
+
+def lines_of(data: bytes, longest: int = rpc.LONGEST_LINE, chunks: int = 1 << 14):
+    """Every line that a Reader finds in the bytes, which a thread writes in small pieces."""
+    out, into = os.pipe()
+
+    def write():
+        for at in range(0, len(data), chunks):
+            os.write(into, data[at:at + chunks])
+        os.close(into)
+
+    writer = threading.Thread(target=write)
+    writer.start()
+    reader, lines = rpc.Reader(out, longest), []
+    while True:
+        line = reader.line()
+        if line is None:
+            break
+        lines.append(line)
+    writer.join()
+    os.close(out)
+    return lines
+
+
+@pytest.mark.parametrize("data, lines", [
+    (b"", []),
+    (b"a\nb\n", [b"a", b"b"]),
+    (b"a\nb", [b"a", b"b"]),
+    (b"\n\n", [b"", b""]),
+    (b"a\r\nb\x0cc\x85d\xe2\x80\xa8e\n", [b"a\r", b"b\x0cc\x85d\xe2\x80\xa8e"]),
+    (b"\0\n\xff\xfe\n", [b"\0", b"\xff\xfe"]),
+], ids=["empty", "two", "unended", "blank", "other separators", "no text"])
+@pytest.mark.parametrize("chunks", [1, 1 << 14])
+def test_lines(data, lines, chunks):
+    assert lines_of(data, chunks=chunks) == lines
+
+
+def test_line_above_the_limit_keeps_its_ends_only():
+    longest = 50000
+    body = b'{"method":"x","params":{"t":"' + b"y" * 300000 + b'"},"jsonrpc":"2.0","id":41}'
+    short, cut, last = lines_of(b'{"a":1}\n' + body + b'\n{"b":2}\n', longest)
+    assert (short, last) == (b'{"a":1}', b'{"b":2}')
+    assert len(cut) < 10000 and b"\0" in cut
+    assert rpc.id_in(cut) == 41
+    with pytest.raises(rpc.Refusal):
+        rpc.decode(cut)
+
+
+def test_line_at_the_limit_passes():
+    line = b"z" * 100000
+    assert lines_of(line + b"\n", longest=100000) == [line]
+
+
+def test_unended_line_above_the_limit_is_cut_too():
+    (cut,) = lines_of(b'{"jsonrpc":"2.0","id":"k",' + b"y" * 300000, 50000)
+    assert len(cut) < 10000 and rpc.id_in(cut) == "k"
+
+
+@pytest.mark.parametrize("line, identity", [
+    (b'{"jsonrpc":"2.0","id":7,"method":"x","params":{', 7),
+    (b'{"id":"a-b","method":', "a-b"),
+    (b'xx,"jsonrpc":"2.0","id":-3}', -3),
+    (b'{"method":"x","params":{"jsonrpc":"2.0","id":5}}', None),
+    (b'{"method":"x","params":{"id":5},', None),
+    (b'{"jsonrpc":"2.0","id":1.5,', None),
+    (b'{"jsonrpc":"2.0","id":"\xff",', None),
+    (b"garbage", None),
+    (b"", None),
+])
+def test_id_in(line, identity):
+    assert rpc.id_in(line) == identity
+
+
+@pytest.mark.parametrize("line", [b"x", b"", b"{", b"\0", b'"\xff"', b"\xef\xbb\xbf{}", b"[" * 200000])
+def test_no_json_is_refused(line):
+    with pytest.raises(rpc.Refusal) as refused:
+        rpc.decode(line)
+    assert refused.value.code == rpc.PARSE_ERROR
+
+
+@pytest.mark.parametrize("message, code", [
+    ([], rpc.INVALID_REQUEST), (1, rpc.INVALID_REQUEST), ("x", rpc.INVALID_REQUEST), (None, rpc.INVALID_REQUEST),
+    ({}, rpc.INVALID_REQUEST), ({"id": 1}, rpc.INVALID_REQUEST), ({"id": 1, "method": 5}, rpc.INVALID_REQUEST),
+    ({"id": 1, "method": ""}, rpc.INVALID_REQUEST), ({"id": None, "method": "ping"}, rpc.INVALID_REQUEST),
+    ({"id": True, "method": "ping"}, rpc.INVALID_REQUEST), ({"id": {}, "method": "ping"}, rpc.INVALID_REQUEST),
+    ({"id": 1.5, "method": "ping"}, rpc.INVALID_REQUEST), ({"id": 1, "method": "ping", "params": []}, rpc.INVALID_PARAMS),
+    ({"id": 1, "method": "ping", "params": "x"}, rpc.INVALID_PARAMS),
+])
+def test_what_is_no_request(message, code):
+    with pytest.raises(rpc.Refusal) as refused:
+        rpc.request(message)
+    assert refused.value.code == code
+
+
+@pytest.mark.parametrize("message, request_", [
+    ({"id": 1, "method": "ping"}, rpc.Request(1, "ping", {})),
+    ({"id": "a", "method": "ping", "params": None}, rpc.Request("a", "ping", {})),
+    ({"id": 0, "method": "m", "params": {"x": 1}, "extra": 2}, rpc.Request(0, "m", {"x": 1})),
+    ({"method": "notifications/x"}, rpc.Request(None, "notifications/x", {})),
+    ({"id": 9, "result": {"roots": []}}, rpc.Request(9, "", {}, {"roots": []})),
+    ({"id": 9, "error": {"code": 1}}, rpc.Request(9, "", {}, None)),
+])
+def test_requests(message, request_):
+    assert rpc.request(message) == request_
+
+
+def test_messages_of_many_threads_stay_whole():
+    out, into = os.pipe()
+    writer = rpc.Writer(into)
+    text = "é" * 60000  # more than a pipe holds: each message takes several writes
+
+    def send(number):
+        for _ in range(5):
+            writer.send({"id": number, "text": text})
+
+    threads = [threading.Thread(target=send, args=(n,)) for n in range(4)]
+    for thread in threads:
+        thread.start()
+    reader = rpc.Reader(out)
+    found = [json.loads(reader.line()) for _ in range(20)]
+    for thread in threads:
+        thread.join()
+    assert sorted(message["id"] for message in found) == sorted(list(range(4)) * 5)
+    assert all(message["text"] == text for message in found)
+
+
+def test_writer_says_when_nobody_reads():
+    out, into = os.pipe()
+    os.close(out)
+    with pytest.raises(BrokenPipeError):
+        rpc.Writer(into).send({})
