@@ -1,0 +1,62 @@
+"""ck.py symbol FILE NAME [--budget N] [--json]: the lines of a file that one symbol needs.
+
+NAME is `function`, `Class`, `Class.method` or a variable.  Without --budget all that is needed is shown; with it
+the nearest parts that fit N tokens (bytes/4), the rest as an outline.  Exit 2 with one line on stderr when the
+file cannot be read or has no such symbol.
+"""
+from __future__ import annotations
+
+import argparse
+import io
+import json
+import os
+import sys
+import tokenize
+
+sys.path.insert(0, os.path.dirname(os.path.realpath(__file__)))  # -I leaves it out
+
+from contextkernel.project.symbol_manifest import UnknownSymbol, answer, in_text
+
+
+def main(argv: "list[str]") -> int:
+    """The exit code: 0 with the slice on stdout, 2 with one line on stderr."""
+    options = _options().parse_args(argv)
+    try:
+        source = decoded(options.file)
+        facts = answer(options.file, source, options.name, options.budget)
+    except (OSError, UnknownSymbol) as fault:
+        sys.stderr.write("ck.py symbol: %s\n" % str(fault).replace("\n", " "))
+        return 2
+    text = json.dumps(facts) + "\n" if options.json else in_text(facts, source)
+    sys.stdout.buffer.write(text.encode("utf-8", "replace"))
+    return 0
+
+
+def _options() -> argparse.ArgumentParser:
+    parser = argparse.ArgumentParser(prog="ck.py symbol", description=__doc__.split("\n")[0])
+    parser.add_argument("file")
+    parser.add_argument("name")
+    parser.add_argument("--budget", type=_positive, help="tokens at most")
+    parser.add_argument("--json", action="store_true")
+    return parser
+
+
+def _positive(text: str) -> int:
+    if not text.isdigit() or not int(text):
+        raise argparse.ArgumentTypeError("a number of tokens is wanted, not %r" % text)
+    return int(text)
+
+
+def decoded(path: str) -> str:
+    """The text of a file: by its encoding line or byte order mark, else UTF-8 with replacement.  Raises OSError."""
+    with open(path, "rb") as stream:
+        data = stream.read()
+    try:
+        encoding = tokenize.detect_encoding(io.BytesIO(data).readline)[0] if path.endswith((".py", ".pyi")) else "utf-8"
+    except SyntaxError:
+        encoding = "utf-8"
+    return data.decode(encoding, "replace").lstrip("\ufeff")
+
+
+if __name__ == "__main__":
+    raise SystemExit(main(sys.argv[1:]))

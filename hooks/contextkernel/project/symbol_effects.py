@@ -1,0 +1,391 @@
+"""What running a module's statement may do to names that it does not bind.
+
+Registration is the case in point: `register(f)`, `@app.route(...)`, `TABLE["a"] = 1`.  A statement's effect
+is over-estimated: what a call may change is what is handed to it and whatever the code behind it reads in a
+place where it could be changed.
+"""
+from __future__ import annotations
+
+import ast
+from typing import Dict, FrozenSet, Iterator, List, NamedTuple, Set, Tuple
+
+from contextkernel.project.pyscope import DEFINITIONS, FUNCTIONS, Module, Statement, now
+
+# Calls that change none of their arguments; what they run (a key function, __str__) is followed all the same.
+INERT = frozenset(
+    "len print isinstance issubclass repr str int float bool bytes bytearray list dict set tuple frozenset sorted reversed "
+    "enumerate zip range map filter min max sum abs any all hash id callable hasattr getattr object property staticmethod "
+    "classmethod super divmod round ord chr hex bin format TypeVar ParamSpec TypeVarTuple NewType namedtuple NamedTuple "
+    "TypedDict cast getLogger compile partial wraps lru_cache cache cached_property dataclass field fields contextmanager "
+    "asynccontextmanager overload abstractmethod total_ordering runtime_checkable final unique singledispatch itemgetter "
+    "attrgetter methodcaller Path PurePath Struct deque OrderedDict defaultdict Counter Lock RLock local override setter "
+    "getter deleter Decimal Fraction date time datetime timedelta Event Semaphore ContextVar MappingProxyType".split()
+)
+READING = frozenset(  # methods that change nothing in any container or text of the standard library
+    "get items keys values copy index count join format strip lstrip rstrip split splitlines startswith endswith encode decode "
+    "lower upper title replace union intersection difference isdisjoint issubset issuperset findall match fullmatch search "
+    "finditer group groups sub".split()
+)
+FIXED = frozenset(  # calls whose value cannot be changed afterwards
+    "str int float bool bytes frozenset len ord chr abs min max round sum repr object compile TypeVar ParamSpec NewType "
+    "namedtuple getLogger getenv Path PurePath Struct itemgetter attrgetter Decimal Fraction date time timedelta datetime "
+    "range dirname basename abspath realpath join strip split lower upper format replace MappingProxyType".split()
+)
+WHOLE = ("globals", "eval", "exec")  # whoever calls these may read or bind any name of the module
+FRAMES = ("__globals__", "f_globals")
+DISPLAYS = (ast.List, ast.Dict, ast.Set, ast.ListComp, ast.DictComp, ast.SetComp, ast.Tuple)
+VALUES = (ast.Constant, ast.JoinedStr, ast.Compare)
+
+
+class Effect(NamedTuple):
+    """What one statement does when it runs."""
+
+    touched: FrozenSet[str]  # stored into, receivers of method calls, handed to calls
+    started: FrozenSet[str]  # called, decorating, or handed to calls that change nothing
+    bare: bool  # an expression statement with a call: it is there for its effect
+    outer: FrozenSet[str]  # imported names that are stored into, called for their effect, or decorate by attribute
+    guard: bool  # it may raise on purpose: whether the module loads at all depends on it
+    dynamic: bool  # it may bind names that cannot be read off the text
+
+
+def root(node: ast.AST) -> str:
+    """The name an attribute, subscript or call chain starts with; "" when it starts with something else."""
+    while isinstance(node, (ast.Attribute, ast.Subscript, ast.Call, ast.Starred, ast.Await)):
+        node = node.func if isinstance(node, ast.Call) else node.value
+    return node.id if isinstance(node, ast.Name) else ""
+
+
+def last_word(node: ast.AST) -> str:
+    """The last word of a dotted name."""
+    return node.attr if isinstance(node, ast.Attribute) else node.id if isinstance(node, ast.Name) else ""
+
+
+def names_in(node: ast.AST) -> Set[str]:
+    return {part.id for part in ast.walk(node) if isinstance(part, ast.Name)}
+
+
+def is_main_guard(statement: Statement) -> bool:
+    """Whether this is `if __name__ == "__main__":` without an else."""
+    node = statement.nodes[0]
+    if len(statement.nodes) != 1 or not isinstance(node, ast.If) or node.orelse or not isinstance(node.test, ast.Compare):
+        return False
+    sides = [node.test.left] + node.test.comparators
+    named = any(isinstance(side, ast.Name) and side.id == "__name__" for side in sides)
+    return named and any(isinstance(side, ast.Constant) and side.value == "__main__" for side in sides)
+
+
+def asks_module(node: ast.AST, unbound: "frozenset[str] | set[str]") -> bool:
+    """Whether a node reaches the module's namespace by a way that no name shows."""
+    if isinstance(node, ast.Name):
+        return node.id in unbound and node.id in WHOLE
+    if isinstance(node, ast.Attribute):
+        return node.attr in FRAMES
+    if isinstance(node, ast.Subscript):
+        return last_word(node.value) == "modules" and "__name__" in names_in(node.slice)
+    return isinstance(node, ast.Call) and last_word(node.func) in ("import_module", "__import__") and any(
+        isinstance(argument, ast.Name) and argument.id == "__name__" for argument in node.args
+    )
+
+
+class Effects:
+    """The effects of a module's statements and the names they reach, computed when asked for."""
+
+    def __init__(self, module: Module) -> None:
+        self.module = module
+        self.imported = self._imported()
+        self.unbound = frozenset(WHOLE) - frozenset(module.binders)
+        self._effects: Dict[int, Effect] = {}
+        self._risky: Dict[int, FrozenSet[str]] = {}
+        self._reach: Dict[FrozenSet[str], Tuple[FrozenSet[str], FrozenSet[int]]] = {}
+        self._kinds: Dict[str, str] = {}
+
+    def of(self, index: int) -> Effect:
+        """What running a statement does; nothing at all for `if __name__ == "__main__"`."""
+        if index not in self._effects:
+            statement = self.module.statements[index]
+            self._effects[index] = Effect(frozenset(), frozenset(), False, frozenset(), False, False) if is_main_guard(
+                statement) else _Run(self, statement).effect()
+        return self._effects[index]
+
+    def touches(self, index: int, needed: "set[str]", packages: "set[str]") -> bool:
+        """Whether running a statement may change what one of the needed names stands for."""
+        effect = self.of(index)
+        if any(name in needed and self.kind(name) not in ("fixed", "import") for name in effect.touched):
+            return True
+        if packages & self.packages(effect.outer):
+            return True
+        if not effect.started and not effect.touched:
+            return False
+        names, statements = self.reach(effect.touched | effect.started)
+        if any(name in needed and self.kind(name) == "stateful" for name in names):
+            return True
+        for other in statements:
+            if self.module.statements[other].writes & needed:
+                return True
+            if any(name in needed and self.kind(name) in ("display", "variable", "stateful") for name in self.risky(other)):
+                return True
+            if effect.bare and packages & self.packages(self._outer_of_bodies(other)):
+                return True
+        return False
+
+    def reach(self, names: FrozenSet[str]) -> Tuple[FrozenSet[str], FrozenSet[int]]:
+        """The names that code behind `names` may read, and the statements that bind them."""
+        if names not in self._reach:
+            found, waiting = set(names), list(names)
+            statements: Set[int] = set()
+            while waiting:
+                for index in self.module.binders.get(waiting.pop(), ()):
+                    if index not in statements and not is_main_guard(self.module.statements[index]):
+                        statements.add(index)
+                        fresh = self.module.statements[index].reads - found
+                        found |= fresh
+                        waiting += fresh
+            self._reach[names] = (frozenset(found), frozenset(statements))
+        return self._reach[names]
+
+    def packages(self, names: "frozenset[str] | set[str]") -> Set[str]:
+        """The packages that imported names come from, by their first dotted part."""
+        return {package for name in names for package in self.imported.get(name, ())}
+
+    def is_dynamic(self, index: int) -> bool:
+        """Whether any code in a statement, its functions included, may reach every name of the module."""
+        statement = self.module.statements[index]
+        unbound = self.unbound & statement.reads
+        return any(asks_module(node, unbound) for top in statement.nodes for node in ast.walk(top))
+
+    def kind(self, name: str) -> str:
+        """What a module name stands for: import, fixed, display, variable, plain or stateful (a definition)."""
+        if name not in self._kinds:
+            self._kinds[name] = "fixed"  # what a recursive look-up sees
+            self._kinds[name] = self._kind(name)
+        return self._kinds[name]
+
+    def _kind(self, name: str) -> str:
+        kinds = {self._kind_in(node, name) for index in self.module.binders.get(name, ())
+                 for node in self.module.statements[index].nodes if name in self.module.statements[index].binds}
+        for kind in ("stateful", "variable", "display", "plain", "import"):
+            if kind in kinds:
+                return kind
+        return "fixed"
+
+    def _kind_in(self, node: ast.stmt, name: str) -> str:
+        if isinstance(node, (ast.Import, ast.ImportFrom)):
+            return "import"
+        if isinstance(node, DEFINITIONS):
+            return "fixed" if node.name != name else "stateful" if self._keeps_state(node) else "plain"
+        if isinstance(node, (ast.Assign, ast.AnnAssign, ast.AugAssign)):
+            simple = all(isinstance(target, ast.Name) for target in getattr(node, "targets", [getattr(node, "target", None)]))
+            if node.value is None or (simple and self.is_fixed(node.value)):
+                return "fixed"
+            return "display" if simple and isinstance(node.value, DISPLAYS) else "variable"
+        if isinstance(node, (ast.Try, ast.If)) and name in self.imported:
+            return "import"
+        if isinstance(node, (ast.Delete, ast.Expr)):
+            return "fixed"
+        return "variable"
+
+    def is_fixed(self, value: ast.AST) -> bool:
+        """Whether a value cannot be changed in place; unsure means no."""
+        if isinstance(value, VALUES):
+            return True
+        if isinstance(value, ast.Tuple):
+            return all(self.is_fixed(part) for part in value.elts)
+        if isinstance(value, ast.BinOp):
+            return self.is_fixed(value.left) and self.is_fixed(value.right)
+        if isinstance(value, ast.UnaryOp):
+            return self.is_fixed(value.operand)
+        if isinstance(value, ast.Name):
+            return value.id in self.module.binders and self.kind(value.id) == "fixed"
+        return isinstance(value, ast.Call) and last_word(value.func) in FIXED and not self._is_ours(last_word(value.func))
+
+    def _is_ours(self, name: str) -> bool:
+        return any(isinstance(node, DEFINITIONS) and node.name == name
+                   for index in self.module.binders.get(name, ()) for node in self.module.statements[index].nodes)
+
+    def is_inert(self, function: ast.AST, arguments: int = 0) -> bool:
+        """Whether a call changes none of its arguments."""
+        word = last_word(function)
+        if word == "type" and arguments == 1:
+            return True
+        return word in INERT and not (isinstance(function, ast.Name) and self._is_ours(word))
+
+    def _keeps_state(self, node: ast.AST) -> bool:
+        if any(not self.is_inert(d.func if isinstance(d, ast.Call) else d) for d in node.decorator_list):
+            return True
+        own = {node.name, "cls"} if isinstance(node, ast.ClassDef) else {node.name}
+        for part in ast.walk(node):
+            if isinstance(part, (ast.Attribute, ast.Subscript)) and not isinstance(part.ctx, ast.Load) and root(part) in own:
+                return True
+        if isinstance(node, FUNCTIONS):
+            defaults = node.args.defaults + [d for d in node.args.kw_defaults if d is not None]
+            return not all(self.is_fixed(default) or isinstance(default, ast.Name) for default in defaults)
+        shared = [part for part in node.body if isinstance(part, (ast.Assign, ast.AnnAssign)) and part.value is not None]
+        if any(not self.is_fixed(part.value) and not isinstance(part.value, ast.Name) for part in shared):
+            return True
+        return any(self.kind(name) == "stateful" for base in node.bases + [k.value for k in node.keywords]
+                   for name in names_in(base) if name != node.name)
+
+    def _imported(self) -> Dict[str, FrozenSet[str]]:
+        found: Dict[str, Set[str]] = {}
+        for statement in self.module.statements:
+            for top in statement.nodes:
+                for node in now((top,), True):
+                    for name, package in _packages(node):
+                        found.setdefault(name, set()).add(package)
+        return {name: frozenset(packages) for name, packages in found.items()}
+
+    def _outer_of_bodies(self, index: int) -> FrozenSet[str]:
+        run = _Run(self, self.module.statements[index])
+        for top in run.statement.nodes:
+            for node in ast.walk(top):
+                run.visit(node)
+        return frozenset(run.outer)
+
+    def risky(self, index: int) -> FrozenSet[str]:
+        """Module names that a statement, its functions included, uses in a place where they could be changed."""
+        if index not in self._risky:
+            statement = self.module.statements[index]
+            found = {node.id for node, parent, above in _with_parents(statement.nodes)
+                     if isinstance(node, ast.Name) and not self._only_reads(node, parent, above)}
+            self._risky[index] = frozenset(found) & statement.reads
+        return self._risky[index]
+
+    def _only_reads(self, node: ast.Name, parent: ast.AST, above: ast.AST) -> bool:
+        if isinstance(parent, ast.Call):
+            if parent.func is node:
+                return True  # followed as a call
+            return self.kind(node.id) == "display" and self.is_inert(parent.func, len(parent.args))
+        if isinstance(parent, ast.Attribute) and isinstance(parent.ctx, ast.Load):
+            return not isinstance(above, ast.Call) or above.func is not parent or parent.attr in READING
+        if isinstance(parent, ast.Subscript) and isinstance(parent.ctx, ast.Load):
+            return not isinstance(above, (ast.Attribute, ast.Subscript))
+        if isinstance(parent, (ast.BinOp, ast.UnaryOp, ast.FormattedValue, ast.Raise)):
+            return True
+        if isinstance(parent, (ast.Compare, ast.comprehension, ast.For, ast.AsyncFor)):
+            return self.kind(node.id) == "display"
+        return isinstance(parent, (ast.If, ast.While, ast.IfExp, ast.Assert)) and parent.test is node
+
+
+def _packages(node: ast.AST) -> Iterator[Tuple[str, str]]:
+    if isinstance(node, ast.Import):
+        for alias in node.names:
+            top = alias.name.split(".")[0]
+            yield alias.asname or top, top
+    elif isinstance(node, ast.ImportFrom):
+        for alias in node.names:
+            top = (node.module or alias.name).split(".")[0]
+            yield alias.asname or alias.name, "." * node.level + top
+
+
+def _with_parents(tops: Tuple[ast.stmt, ...]) -> Iterator[Tuple[ast.AST, ast.AST, ast.AST]]:
+    waiting: List[Tuple[ast.AST, ast.AST, ast.AST]] = [(top, top, top) for top in tops]
+    while waiting:
+        node, parent, above = waiting.pop()
+        yield node, parent, above
+        waiting += [(child, node, parent) for child in ast.iter_child_nodes(node)]
+
+
+class _Run:
+    """Collects the effect of one statement, node by node."""
+
+    def __init__(self, effects: Effects, statement: Statement) -> None:
+        self.effects, self.statement = effects, statement
+        self.touched: Set[str] = set()
+        self.started: Set[str] = set()
+        self.outer: Set[str] = set()
+        self.runs_own_body = False
+
+    def effect(self) -> Effect:
+        statement, module = self.statement, self.effects.module
+        guard = dynamic = bare = False
+        for node in now(statement.nodes, module.lazy):
+            self.visit(node)
+            guard = guard or isinstance(node, (ast.Raise, ast.Assert))
+            bare = bare or (isinstance(node, ast.Expr) and isinstance(node.value, (ast.Call, ast.Await)))
+            dynamic = dynamic or asks_module(node, self.effects.unbound) or _is_bare_namespace(node)
+        if self.runs_own_body:
+            self.started |= statement.binds
+        known = statement.reads | statement.binds
+        touched = frozenset(self.touched & known)
+        started = frozenset(self.started & known)
+        if not dynamic and (touched or started):
+            dynamic = any(self.effects.is_dynamic(index) for index in self.effects.reach(touched | started)[1])
+        return Effect(touched, started, bare, frozenset(self.outer), guard, dynamic)
+
+    def visit(self, node: ast.AST) -> None:
+        if isinstance(node, (ast.Attribute, ast.Subscript)) and not isinstance(node.ctx, ast.Load):
+            self.touched.add(root(node))
+            self.outer.add(root(node))
+        elif isinstance(node, ast.Call):
+            self._call(node.func, node)
+        elif isinstance(node, ast.Expr) and isinstance(node.value, ast.Call):
+            self.outer.add(root(node.value))
+            if not self.effects.is_inert(node.value.func):
+                self.outer |= {name for argument in node.value.args for name in names_in(argument)}
+        elif isinstance(node, DEFINITIONS):
+            for decorator in node.decorator_list:
+                self._decorator(decorator, node)
+            if isinstance(node, ast.ClassDef):
+                self._class(node)
+
+    def _call(self, function: ast.AST, call: ast.Call) -> None:
+        given = {name for argument in call.args + [k.value for k in call.keywords] for name in names_in(argument)}
+        if self.effects.is_inert(function, len(call.args)):
+            self.started |= given
+        else:
+            self.touched |= given
+        if isinstance(function, ast.Attribute):
+            (self.started if function.attr in READING else self.touched).add(root(function))
+        else:
+            self.started.add(root(function))
+        if "random" in self.effects.packages({root(function)}):
+            self.outer.add(root(function))  # a draw moves the generator on
+
+    def _decorator(self, decorator: ast.AST, node: ast.AST) -> None:
+        function = decorator.func if isinstance(decorator, ast.Call) else decorator
+        if self.effects.is_inert(function):
+            return
+        name = root(function)
+        if isinstance(function, ast.Attribute):
+            self.touched.add(name)
+            self.outer.add(name)
+        self.started.add(name)
+        for index in self.effects.module.binders.get(name, ()):
+            self.runs_own_body = self.runs_own_body or any(_calls_its_argument(top) for top in self.effects.module.statements[index].nodes)
+
+    def _class(self, node: ast.ClassDef) -> None:
+        """A subclass runs its bases' `__init_subclass__` and metaclass, which may write into them."""
+        heads = {name for base in node.bases + [k.value for k in node.keywords] for name in names_in(base)}
+        _, statements = self.effects.reach(frozenset(heads))
+        for index in statements:
+            if any(registers_subclasses(top) for top in self.effects.module.statements[index].nodes):
+                self.touched |= heads
+                self.started |= heads | {node.name}
+                return
+
+
+def registers_subclasses(top: ast.AST) -> bool:
+    """Whether a class statement takes part in the making of its subclasses, or code here lists them."""
+    for node in ast.walk(top):
+        if isinstance(node, FUNCTIONS) and node.name in ("__init_subclass__", "__prepare__"):
+            return True
+        if isinstance(node, ast.ClassDef) and any(last_word(base) in ("type", "ABCMeta", "EnumMeta") for base in node.bases):
+            return True
+        if isinstance(node, ast.Attribute) and node.attr == "__subclasses__":
+            return True
+    return False
+
+
+def _calls_its_argument(top: ast.AST) -> bool:
+    """Whether a function here calls a parameter of its own at once, as `run_now(f)` does and a wrapper does not."""
+    for node in ast.walk(top):
+        if isinstance(node, FUNCTIONS):
+            own = {argument.arg for argument in node.args.args if argument.arg not in ("self", "cls")}
+            for part in now(node.body, True):
+                if isinstance(part, ast.Call) and isinstance(part.func, ast.Name) and part.func.id in own:
+                    return True
+    return False
+
+
+def _is_bare_namespace(node: ast.AST) -> bool:
+    return isinstance(node, ast.Call) and isinstance(node.func, ast.Name) and node.func.id in ("vars", "locals", "dir") and not node.args

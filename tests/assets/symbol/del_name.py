@@ -1,0 +1,8 @@
+# slice read: read()
+temporary = [1, 2]
+kept = sum(temporary)
+del temporary
+
+
+def read():
+    return kept, temporary
