@@ -7,7 +7,7 @@ _RULES = (
     (re.compile(r"(?i)\b(bearer|basic)\s+[\w.~+/=-]{8,}"), r"\1 ***"),
     (re.compile(r"(\b(?:mysql\w*|mariadb\w*|sshpass)\b[^|;&\n]*?\s-p\s?)[^\s|;&]+"), r"\1***"),
     # NAME=value and "name": "value", where the name speaks of a secret
-    (re.compile(r"""(?i)(["']?\b[\w-]*(?:passw(?:or)?d|passwd|secret|token|api[_-]?key|access[_-]?key|private[_-]?key|credential|auth)[\w-]*["']?\s*[=:]\s*)("[^"]*"|'[^']*'|[^\s"'&;|,}]+)"""), r"\1***"),
+    (re.compile(r"""(?i)(["']?\b[\w-]*(?:passw(?:or)?d|passwd|secret|token|api[_-]?key|access[_-]?key|private[_-]?key|credential|authorization|_auth|auth[_-])[\w-]*["']?\s*[=:]\s*)("[^"]*"|'[^']*'|[^\s"'&;|,}]+)"""), r"\1***"),
     # --password value, --token value
     (re.compile(r"""(?i)(--?(?:password|passwd|pass|token|secret|api-?key|auth)(?:\s+|=))("[^"]*"|'[^']*'|\S+)"""), r"\1***"),
     (re.compile(r"(\b[a-z][a-z0-9+.-]*://[^/\s:@]+:)[^/\s@]+@", re.I), r"\1***@"),

@@ -8,6 +8,7 @@ from __future__ import annotations
 import json
 import os
 import sqlite3
+import threading
 import time
 from typing import Iterable, List, Optional
 
@@ -39,10 +40,19 @@ MIGRATIONS: "dict[int, str]" = {0: _TABLES}
 
 
 class Ledger:
-    """The open database. Sizes are bytes, times seconds since the epoch. Methods that write commit at once."""
+    """The open database. Sizes are bytes, times seconds since the epoch. Methods that write commit at once.
+
+    Threads may share it: a transaction holds the lock.
+    """
 
     def __init__(self, db: sqlite3.Connection):
         self.db = db
+        self._lock = threading.RLock()
+
+    def _write(self, statement: str, values: Iterable = ()) -> int:
+        """Rows changed by one statement, committed. Raises sqlite3.Error."""
+        with self._lock, self.db:
+            return self.db.execute(statement, tuple(values)).rowcount
 
     def close(self) -> None:
         """Close the database."""
@@ -51,7 +61,7 @@ class Ledger:
     def take(self, kind: str, row: dict, uid: str = "") -> bool:
         """Book one row of a kind; False when the database refused (locked, full): the caller spools it instead."""
         try:
-            with self.db:
+            with self._lock, self.db:
                 self._insert(kind, row, uid or "%d-%d" % (time.time_ns(), os.getpid()))
         except (sqlite3.Error, TypeError, ValueError):
             return False
@@ -84,7 +94,8 @@ class Ledger:
 
     def generation(self, session: str, agent: str = "") -> int:
         """How many epochs (compaction, resume, clear) this session, or agent in it, has seen: 0 at first."""
-        row = self.db.execute("SELECT MAX(number) FROM generations WHERE session = ? AND agent = ?", (session, agent)).fetchone()
+        with self._lock:
+            row = self.db.execute("SELECT MAX(number) FROM generations WHERE session = ? AND agent = ?", (session, agent)).fetchone()
         return row[0] or 0
 
     # -- canary ---------------------------------------------------------------------------------
@@ -95,56 +106,55 @@ class Ledger:
 
     def judge(self, receipt: dict, status: str, reason: str = "") -> None:
         """Set the status of one receipt: verified, refused, missing, expired. Raises sqlite3.Error."""
-        with self.db:
-            self.db.execute("UPDATE receipts SET status = ?, reason = ? WHERE client = ? AND session = ? AND agent = ? AND generation = ? AND tool_use_id = ?",
-                            (status, reason[:300], receipt["client"], receipt["session"], receipt["agent"], receipt["generation"], receipt["tool_use_id"]))
+        self._write("UPDATE receipts SET status = ?, reason = ? WHERE client = ? AND session = ? AND agent = ? AND generation = ? AND tool_use_id = ?",
+                    (status, reason[:300], receipt["client"], receipt["session"], receipt["agent"], receipt["generation"], receipt["tool_use_id"]))
 
     def reset_canary(self) -> int:
         """Number of receipts whose refusal or absence is forgotten: they count as never judged. Raises sqlite3.Error."""
-        with self.db:
-            return self.db.execute("UPDATE receipts SET status = 'expired' WHERE status IN ('refused', 'missing', 'pending')").rowcount
+        return self._write("UPDATE receipts SET status = 'expired' WHERE status IN ('refused', 'missing', 'pending')")
 
     # -- small keyed facts ----------------------------------------------------------------------
     def offset(self, path: str) -> dict:
         """The follower's stored state for a transcript; {} when it is new."""
-        row = self.db.execute("SELECT state FROM offsets WHERE path = ?", (path,)).fetchone()
+        with self._lock:
+            row = self.db.execute("SELECT state FROM offsets WHERE path = ?", (path,)).fetchone()
         return json.loads(row[0]) if row else {}
 
     def keep_offset(self, path: str, state: dict) -> None:
         """Store the follower's state for a transcript. Raises sqlite3.Error."""
-        with self.db:
-            self.db.execute("INSERT OR REPLACE INTO offsets VALUES (?, ?, ?)", (path, json.dumps(state), time.time()))
+        self._write("INSERT OR REPLACE INTO offsets VALUES (?, ?, ?)", (path, json.dumps(state), time.time()))
 
     def held(self, session: str, agent: str, path: str) -> dict:
         """What is known of the copies of a file that this agent's context holds; {} when nothing is."""
-        row = self.db.execute("SELECT facts FROM reads WHERE session = ? AND agent = ? AND path = ?", (session, agent, path)).fetchone()
+        with self._lock:
+            row = self.db.execute("SELECT facts FROM reads WHERE session = ? AND agent = ? AND path = ?", (session, agent, path)).fetchone()
         return json.loads(row[0]) if row else {}
 
     def hold(self, session: str, agent: str, path: str, facts: dict) -> None:
         """Store what is known of the copies of a file. Raises sqlite3.Error."""
-        with self.db:
-            self.db.execute("INSERT OR REPLACE INTO reads VALUES (?, ?, ?, ?, ?)", (session, agent, path, json.dumps(facts), time.time()))
+        self._write("INSERT OR REPLACE INTO reads VALUES (?, ?, ?, ?, ?)", (session, agent, path, json.dumps(facts), time.time()))
 
     def pinned(self, now: float) -> "set[str]":
         """Handles that no sweep may remove: those with a live pin, and all of sessions that were active in the last day."""
-        rows = self.db.execute("SELECT handle FROM pins WHERE until > ? UNION SELECT handle FROM receipts WHERE session IN"
-                               " (SELECT session FROM receipts WHERE at > ?) AND handle <> ''", (now, now - 86400))
-        return {row[0] for row in rows}
+        with self._lock:
+            rows = self.db.execute("SELECT handle FROM pins WHERE until > ? UNION SELECT handle FROM receipts WHERE session IN"
+                                   " (SELECT session FROM receipts WHERE at > ?) AND handle <> ''", (now, now - 86400)).fetchall()
+        return {handle for row in rows for handle in row[0].split()}
 
     def pin(self, handle: str, reason: str, until: float) -> None:
         """Keep a blob until a time, whatever the quota. Raises sqlite3.Error."""
-        with self.db:
-            self.db.execute("INSERT OR REPLACE INTO pins VALUES (?, ?, ?)", (handle, reason, until))
+        self._write("INSERT OR REPLACE INTO pins VALUES (?, ?, ?)", (handle, reason, until))
 
     def rows(self, query: str, values: Iterable = ()) -> List[dict]:
         """All rows of a query, as dicts. Raises sqlite3.Error."""
-        found = self.db.execute(query, tuple(values))
-        names = [column[0] for column in found.description]
-        return [dict(zip(names, row)) for row in found]
+        with self._lock:
+            found = self.db.execute(query, tuple(values))
+            names = [column[0] for column in found.description]
+            return [dict(zip(names, row)) for row in found]
 
     def was(self, handle: str) -> Optional[dict]:
         """The newest receipt that named a handle, or a longer one that starts with it: what an expired blob was."""
-        found = self.rows("SELECT * FROM receipts WHERE handle LIKE ? ORDER BY at DESC LIMIT 1", (handle + "%",)) if handle.isalnum() else []
+        found = self.rows("SELECT * FROM receipts WHERE handle LIKE ? OR handle LIKE ? ORDER BY at DESC LIMIT 1", (handle + "%", "% " + handle + "%")) if handle.isalnum() else []
         return found[0] if found else None
 
     # -- the spool ------------------------------------------------------------------------------
@@ -160,7 +170,7 @@ class Ledger:
                     lines = handle.read().split(b"\n")
             except OSError:
                 continue  # another opener was faster
-            with self.db:
+            with self._lock, self.db:
                 for number, line in enumerate(lines):
                     taken += self._take_line(line, "%s:%d" % (name, number))
             try:
