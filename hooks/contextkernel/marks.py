@@ -7,6 +7,7 @@ from __future__ import annotations
 import re
 
 MARK = re.compile(r"\[ck: [^\n]*?\brecall ([0-9a-f]{8,64})\b[^\n]*?\]")
+MOST_WORDS = 56  # characters of digest in a mark; with range and handle that stays near 25 tokens
 
 
 def carries_mark(text: str) -> bool:
@@ -17,3 +18,31 @@ def carries_mark(text: str) -> bool:
 def handles_in(text: str) -> "list[str]":
     """Handles named by the marks of a text, in order, each once."""
     return list(dict.fromkeys(MARK.findall(text)))
+
+
+def note(words: str, handle: str) -> str:
+    """A mark of free words: "[ck: grouped by file, nothing left out; recall 7f3a12bc90de]"."""
+    return "[ck: %s; recall %s]" % (words, handle)
+
+
+def gap(first: int, last: int, words: str, handle: str) -> str:
+    """The mark for hidden source lines `first` to `last` (1-based, inclusive); `words` is their digest, may be ""."""
+    where = "line %d" % first if first == last else "lines %d-%d" % (first, last)
+    words = clip(words, MOST_WORDS)
+    return "[ck: %s hidden, raw stored%s; recall %s]" % (where, ": " + words if words else "", handle)
+
+
+def short_gap(first: int, last: int, handle: str) -> str:
+    """The least mark for hidden source lines."""
+    return "[ck: %s; recall %s]" % ("%d-%d" % (first, last) if last > first else str(first), handle)
+
+
+def verdict(exit_code: int, lines: int, shown: int, words: str, handle: str) -> str:
+    """The first line over a failing command's shortened output: facts we know, nothing parsed from its text."""
+    return "[ck: exit %d, %d lines, %d shown%s; recall %s]" % (exit_code, lines, shown, ", " + words if words else "", handle)
+
+
+def clip(words: str, most: int) -> str:
+    """Words on one line of at most `most` characters; a cut is an ellipsis."""
+    words = " ".join(words.split())
+    return words if len(words) <= most else words[:most - 1].rstrip() + "…"

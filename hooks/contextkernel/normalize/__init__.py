@@ -1,0 +1,155 @@
+"""T1: a tool's output in its normal form, with a complete account of what was left out.
+
+Pure: text and source in, text and account out.  The same text comes back when nothing is worth hiding, when the
+agent asked for exactly these lines, when the text is our own, or when anything about it is in doubt.
+"""
+from __future__ import annotations
+
+from importlib import import_module
+from typing import NamedTuple, Optional
+
+from contextkernel import marks
+from contextkernel.edits import Normalized, fault_in_account
+
+FAILURE_CAP = 9900  # characters; the client cuts a failing command's output at 10,000 (5,000 + 5,000)
+SUCCESS_CAP = 30000  # characters; above, the client shows a 2 KB preview
+LEAST = 800  # bytes; shorter texts pass, no rewriting of them pays for its mark
+LEAST_SAVED, LEAST_SHARE = 240, 0.10  # bytes and share that a rewriting must save: twice the cost of a mark, and a tenth
+ROOM, FAILURE_ROOM = 6500, 8600  # characters to aim at: about 1,600 and 2,150 tokens
+SAMPLE_HEAD, SAMPLE_TAIL = 12000, 4000  # characters looked at to tell the format
+
+
+class Source(NamedTuple):
+    """Where a text comes from.  `handle` "": computed.  `cap`: characters the client shows at most (on failure 9,900)."""
+
+    tool: str = "Bash"
+    command: str = ""
+    exit_code: int = 0
+    handle: str = ""
+    cap: int = SUCCESS_CAP
+
+
+def handle_of(text: str) -> str:
+    """The first 12 hex digits of the SHA-256 of a text's bytes."""
+    import hashlib  # costs 3 ms; callers that store the text pass the handle
+
+    try:
+        data = text.encode("utf-8", "surrogateescape")
+    except UnicodeEncodeError:
+        data = text.encode("utf-8", "surrogatepass")
+    return hashlib.sha256(data).hexdigest()[:12]
+
+
+def normalize(text: str, source: Source) -> Normalized:
+    """The normal form of a text.  Never longer in bytes; every changed text names `recall HANDLE` in a mark."""
+    same = Normalized(text)
+    hard = min(source.cap, SUCCESS_CAP) if not source.exit_code else min(source.cap, FAILURE_CAP)
+    if len(text) < LEAST or _is_binary(text):
+        return same
+    if marks.carries_mark(text) and (len(text) < hard or not source.exit_code):
+        return same
+    from contextkernel.normalize.commands import facts
+
+    command = facts(source.command)
+    if command.explicit:
+        return same
+    return _rewritten(text, source, command, hard) or same
+
+
+def _is_binary(text: str) -> bool:
+    """Whether a text holds NUL or mostly undecodable bytes."""
+    if "\0" in text:
+        return True
+    sample = text[:4000]
+    return sum(char == "\ufffd" or "\ud800" <= char <= "\udfff" for char in sample) > len(sample) // 20
+
+
+def _rewritten(text: str, source: Source, command, hard: int) -> Optional[Normalized]:
+    """The first format's rewriting that pays and is accounted for; None when there is none."""
+    from contextkernel.normalize.page import page_of
+    from contextkernel.normalize.plan import Ask
+
+    page = page_of(text)
+    handle = source.handle or handle_of(text)
+    room = FAILURE_ROOM if source.exit_code else ROOM
+    ask = Ask(handle, source.exit_code, min(room, hard - 300), hard - 200, command, source.tool)
+    plan = _plan(page, ask)
+    if plan is None:
+        return None
+    for _ in range(6):
+        normalized = _composed(text, page, plan, ask)
+        if len(normalized.text) < hard:
+            break
+        ask = ask._replace(room=ask.room * 4 // 5, hard=ask.hard * 4 // 5)
+        plan = plan._replace(room=plan.room * 4 // 5)
+    else:
+        return None
+    if not _pays(text, normalized.text, hard) or fault_in_account(text, normalized):
+        return None
+    return normalized
+
+
+def _plan(page, ask):
+    """The plan of the first format that knows the page, else the plain one."""
+    from contextkernel.normalize.formats import candidates
+
+    sample = _sample(page.lines)
+    for row in candidates(sample, ask.command):
+        plan = import_module("contextkernel.normalize." + row.module).plan(page, ask)
+        if plan is not None:
+            return plan if plan.units else None
+    from contextkernel.normalize import plain
+
+    return plain.plan(page, ask)
+
+
+def _sample(lines) -> str:
+    """The start and the end of a page, for telling its format."""
+    head, size = [], 0
+    for line in lines:
+        if size > SAMPLE_HEAD:
+            break
+        head.append(line[:2000])
+        size += len(head[-1]) + 1
+    if len(head) == len(lines):
+        return "\n".join(head)
+    tail, size = [], 0
+    for line in reversed(lines[len(head):]):
+        if size > SAMPLE_TAIL:
+            break
+        tail.append(line[:2000])
+        size += len(tail[-1]) + 1
+    return "\n".join(head + ["\f"] + tail[::-1])
+
+
+def _composed(text: str, page, plan, ask) -> Normalized:
+    """The text of a plan, with its head mark; no text at all changes when nothing was hidden or folded."""
+    from contextkernel.normalize.compose import composed
+    from contextkernel.normalize.plan import fit
+
+    stretches = fit(page, plan, ask)
+    head = []
+    if ask.exit_code:
+        head = [""]  # the verdict: it tells how many lines are shown
+    elif plan.words:
+        head = [marks.note(plan.words, ask.handle)]
+    normalized = composed(page, stretches, head)
+    if ask.exit_code:
+        line = marks.verdict(ask.exit_code, len(page.raw), normalized.text.count("\n"), plan.words, ask.handle)
+        normalized = normalized._replace(text=line + normalized.text)
+    elif not marks.carries_mark(normalized.text):
+        line = marks.note("as a terminal shows it, %d lines raw" % len(page.raw), ask.handle)
+        normalized = Normalized(line + "\n" + normalized.text, normalized.edits, 1)
+    return normalized
+
+
+def _pays(raw: str, new: str, hard: int) -> bool:
+    """Whether a rewriting saves enough to be worth its marks, or is needed to stay under the client's cap."""
+    before, after = _size(raw), _size(new)
+    if after >= before:
+        return False
+    return before - after >= max(LEAST_SAVED, LEAST_SHARE * before) or len(raw) >= hard
+
+
+def _size(text: str) -> int:
+    return len(text) if text.isascii() else len(text.encode("utf-8", "surrogatepass"))

@@ -1,0 +1,86 @@
+"""Outliers: lines of a collapsed template whose slots hold a value unlike the others."""
+from __future__ import annotations
+
+import re
+from collections import Counter
+from typing import Dict, List, Set, Tuple
+
+from contextkernel.normalize.templates import FINE, SLOT, Mined
+
+FAR = 8  # median absolute deviations from the median
+MOST = 4  # lines shown for one slot
+COMMON_SHARE = 0.8  # of the lines hold one of the values that occur often, so that a single value is remarkable
+NUMBER = re.compile(r"[^\d.]*?(-?\d+(?:\.\d+)?)[A-Za-z%µ]*$")
+
+
+def outliers(lines: List[str], mined: Mined, templates: Set[int]) -> List[int]:
+    """Indexes of outlying lines, ascending."""
+    found: Set[int] = set()
+    if len(lines) <= FINE:
+        for members in mined.members(templates).values():
+            found |= _in_group(lines, members)
+    else:
+        found = _by_length(lines, mined, templates)
+    return sorted(found)
+
+
+def _in_group(lines: List[str], members: List[int]) -> Set[int]:
+    rows = [SLOT.findall(lines[i]) for i in members]
+    width = len(rows[0])
+    if any(len(row) != width for row in rows):
+        return set()
+    found: Set[int] = set()
+    for column in range(min(width, 24)):
+        values = [row[column] for row in rows]
+        found |= {members[i] for i in far_or_rare(values)}
+    return found
+
+
+def far_or_rare(values: List[str]) -> Set[int]:
+    """Positions in a column of texts that hold a far number, or a value that is rare among few."""
+    counts = Counter(values)
+    if len(counts) == 1:
+        return set()
+    often = {value for value, count in counts.items() if count >= max(5, len(values) // 40)}
+    if sum(counts[value] for value in often) >= COMMON_SHARE * len(values):
+        rare = [i for i, value in enumerate(values) if counts[value] <= 2 and value not in often]
+        if len(rare) <= max(MOST, len(values) // 50):
+            return set(rare[:2 * MOST])
+    return _far(values)
+
+
+def _far(values: List[str]) -> Set[int]:
+    numbers: List[Tuple[float, int]] = []
+    for index, value in enumerate(values):
+        match = NUMBER.match(value)
+        if match:
+            numbers.append((float(match.group(1)), index))
+    if len(numbers) < 0.9 * len(values) or len(numbers) < 8:
+        return set()
+    ordered = sorted(numbers)
+    median = ordered[len(ordered) // 2][0]
+    spread = sorted(abs(number - median) for number, _ in ordered)[len(ordered) // 2]
+    limit = FAR * spread if spread else max(abs(median), 1.0) * 2
+    far = sorted((number for number in ordered if abs(number[0] - median) > limit), key=lambda pair: -abs(pair[0] - median))
+    return {index for _, index in far[:MOST]} if len(far) <= max(MOST, len(values) // 10) else {index for _, index in far[:1]}
+
+
+def _by_length(lines: List[str], mined: Mined, templates: Set[int]) -> Set[int]:
+    """For very long outputs: lines whose length is rare within their template, the longest and shortest first."""
+    lengths: Dict[Tuple[int, int], int] = {}
+    first: Dict[Tuple[int, int], int] = {}
+    for index, key in enumerate(zip(mined.ids, map(len, lines))):
+        if key in lengths:
+            lengths[key] += 1
+        else:
+            lengths[key] = 1
+            first[key] = index
+    by_template: Dict[int, List[Tuple[int, int]]] = {}
+    for (template, length), count in lengths.items():
+        if template in templates and count <= 2:
+            by_template.setdefault(template, []).append((length, first[(template, length)]))
+    found: Set[int] = set()
+    for pairs in by_template.values():
+        pairs.sort()
+        found |= {index for _, index in pairs[:1] + pairs[-2:]}
+    return set(sorted(found)[:60])

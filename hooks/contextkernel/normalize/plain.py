@@ -1,0 +1,158 @@
+"""Any text: templates shown by their first lines, everything rare, everything wrong, the head and the tail."""
+from __future__ import annotations
+
+from typing import Dict, List, Optional, Set, Tuple
+
+from contextkernel.normalize.compose import KEPT_END, KEPT_START, LONG
+from contextkernel.normalize.page import Page
+from contextkernel.normalize.plan import CONTEXT, FACT, LAST, LISTED, MUST, NOTABLE, PLAIN, RARE, Ask, Plan, Unit
+from contextkernel.normalize.severity import CALM, FAULT, WARNING, severity
+from contextkernel.normalize.templates import SLOT, Mined, mine
+
+COMMON = 4  # lines of one template from which on it is collapsed
+EXEMPLARS = 2  # lines of a collapsed template that stay; of faults 3, on failure 4
+HEAD, TAIL = 10, 20  # lines
+HEAD_ROOM, TAIL_ROOM = 900, 1800  # characters of head and tail that are not rare anyway
+UNIQUE_ROOM = 16000  # characters of text without repeats that pass before anything of it is left out
+NO_WORDS = {ord(c): None for c in "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789_"}
+
+
+def plan(page: Page, ask: Ask) -> Plan:
+    """The plan for a text of unknown kind."""
+    survey = Survey(page.lines, bool(ask.exit_code))
+    units = [unit_of(page, index, rank) for index, rank in sorted(survey.ranks().items())]
+    return Plan(units, digest=survey.digest, room=room_for(page, survey, ask))
+
+
+def room_for(page: Page, survey: "Survey", ask: Ask) -> int:
+    """Characters to aim at: more for a text that does not repeat itself, as nothing stands for a line left out."""
+    if ask.exit_code:
+        return ask.room
+    unique = survey.unique_characters()
+    return unique + 1500 if ask.room < unique <= UNIQUE_ROOM else max(ask.room, min(unique, UNIQUE_ROOM) * 3 // 4)
+
+
+def unit_of(page: Page, index: int, rank: int) -> Unit:
+    """One line as a unit; a very long one is clipped in the middle, inside a mark-free ellipsis that counts what it hides."""
+    line = page.lines[index]
+    if len(line) > LONG:
+        return Unit(index, index, rank, (clipped(line),), "clip")
+    return Unit(index, index, rank)
+
+
+def clipped(line: str) -> str:
+    """Start and end of a long line, and the surroundings of its first word of fault."""
+    hidden = len(line) - KEPT_START - KEPT_END
+    middle = ""
+    from contextkernel.normalize.severity import _FAULT
+
+    found = _FAULT.search(line, KEPT_START, len(line) - KEPT_END)
+    if found:
+        start = max(KEPT_START, found.start() - 80)
+        end = min(len(line) - KEPT_END, found.end() + 160)
+        middle, hidden = line[start:end] + "…", hidden - (end - start)
+    return "%s…[+%d characters]…%s%s" % (line[:KEPT_START], hidden, middle, line[-KEPT_END:])
+
+
+class Survey:
+    """What a list of lines holds: templates, their severity, and the lines that stand out."""
+
+    def __init__(self, lines: List[str], failed: bool = False, mined: Optional[Mined] = None) -> None:
+        self.lines = lines
+        self.failed = failed
+        self.mined = mined or mine(lines)
+        self.levels: Dict[int, int] = {}  # template -> severity of its exemplar
+
+    def level(self, template: int) -> int:
+        """Severity of a template, by its first line."""
+        if template not in self.levels:
+            self.levels[template] = severity(self.lines[self.mined.exemplars[template]])
+        return self.levels[template]
+
+    def unique_characters(self) -> int:
+        """Characters of all lines whose template is not collapsed."""
+        counts = self.mined.counts
+        return sum(len(line) + 1 for line, template in zip(self.lines, self.mined.ids) if counts[template] < COMMON)
+
+    def digest(self, first: int, last: int) -> str:
+        """Words for a gap's mark: "like above" when shown templates cover it, else its first line, clipped."""
+        ids, counts = self.mined.ids, self.mined.counts
+        if last - first > 5000 or all(counts[ids[i]] >= COMMON for i in range(first, last + 1)):
+            return "all shapes shown nearby"
+        if self.failed:
+            return ""
+        rare = next(i for i in range(first, last + 1) if counts[ids[i]] < COMMON)
+        return '"%s"' % " ".join(self.lines[rare].split())[:34] if self.lines[rare].strip() else ""
+
+    def ranks(self) -> Dict[int, int]:
+        """Ranks of the lines worth showing; a line that is not named only repeats a template that is shown."""
+        ranks: Dict[int, int] = {}
+        self._rank_rare(ranks)
+        self._rank_common(ranks)
+        self._rank_ends(ranks)
+        return ranks
+
+    def _rank_rare(self, ranks: Dict[int, int]) -> None:
+        ids, counts = self.mined.ids, self.mined.counts
+        rare = [i for i, template in enumerate(ids) if counts[template] < COMMON]
+        shapes = self._shapes(rare)
+        for index in rare:
+            line = self.lines[index]
+            if not line.strip():
+                ranks.setdefault(index, PLAIN)
+                continue
+            level = self.level(ids[index])
+            odd = shapes.get(line.translate(NO_WORDS).replace(" ", ""), 0) <= 2
+            _lower(ranks, index, FACT if level == FAULT else NOTABLE if level == WARNING or odd and len(rare) > 60 else RARE if odd or len(rare) < 120 else PLAIN)
+            if level == FAULT:
+                self._rank_context(ranks, index)
+
+    def _shapes(self, rare: List[int]) -> Dict[str, int]:
+        """How many lines have each skeleton (punctuation only); the lines of a listing share one."""
+        shapes: Dict[str, int] = {}
+        for index in rare:
+            shape = self.lines[index].translate(NO_WORDS).replace(" ", "")
+            shapes[shape] = shapes.get(shape, 0) + 1
+        return shapes
+
+    def _rank_context(self, ranks: Dict[int, int], index: int) -> None:
+        for near in range(max(0, index - 1), min(len(self.lines), index + 4)):
+            _lower(ranks, near, CONTEXT)
+
+    def _rank_common(self, ranks: Dict[int, int]) -> None:
+        counts = self.mined.counts
+        common = {template for template, count in enumerate(counts) if count >= COMMON}
+        if len(common) > 4000:
+            common = set(sorted(common, key=lambda t: self.mined.exemplars[t])[:4000])
+        wanted: Dict[int, int] = {}
+        for template in common:
+            level = self.level(template)
+            wanted[template] = (4 if self.failed else 3) if level == FAULT else EXEMPLARS
+        left = dict(wanted)
+        for index, template in enumerate(self.mined.ids):
+            if left.get(template, 0):
+                left[template] -= 1
+                level = self.levels[template]
+                first = left[template] == wanted[template] - 1
+                _lower(ranks, index, (FACT if first else NOTABLE) if level == FAULT else NOTABLE if level == WARNING and first else CONTEXT if first else PLAIN)
+                if not left[template]:
+                    del left[template]
+                    if not left:
+                        break
+        from contextkernel.normalize.outliers import outliers  # only texts with collapsed templates need it
+
+        for index in outliers(self.lines, self.mined, {t for t in common if counts[t] >= 20}):
+            _lower(ranks, index, NOTABLE)
+
+    def _rank_ends(self, ranks: Dict[int, int]) -> None:
+        for numbers, room in ((range(0, min(HEAD, len(self.lines))), HEAD_ROOM), (range(len(self.lines) - 1, max(-1, len(self.lines) - TAIL - 1), -1), TAIL_ROOM)):
+            for index in numbers:
+                room -= len(self.lines[index]) + 1
+                if room < 0:
+                    break
+                _lower(ranks, index, FACT)
+
+
+def _lower(ranks: Dict[int, int], index: int, rank: int) -> None:
+    if rank < ranks.get(index, LAST):
+        ranks[index] = rank
