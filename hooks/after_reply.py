@@ -10,7 +10,7 @@ from contextkernel.store import book, live, rest, settings
 
 RETRY_AFTER = 60  # seconds until an unusable ledger is tried again
 SWEEP_EVERY = 3600  # seconds between sweeps of a resident process
-_state = {"ledger_tried": 0.0, "swept": 0.0, "sessions": set()}
+_state = {"ledger_tried": 0.0, "swept": 0.0, "sessions": set(), "offsets": {}}
 
 
 def run(event: dict) -> None:
@@ -47,17 +47,21 @@ def open_book():
     return book.ledger
 
 
-def judge_pending(ledger, session: "str | None", transcript: str = "") -> int:
-    """Number of receipts judged now: each pending one of the session (None: of all) against its own transcript."""
+def judge_pending(ledger, session: "str | None", transcript: str = "", whole: bool = False) -> int:
+    """Number of receipts judged now: each pending one of the session (None: of all) against its own transcript.
+
+    `whole` reads the transcripts from their start: the last look, at a session's end or for the report.
+    """
     from contextkernel.verify import canary
 
     judged, news = 0, {}
     for receipt in ledger.pending(session):
         path = transcript_of(receipt, transcript)
         if path not in news:
-            news[path] = follow(ledger, path)
+            news[path] = follow(path, whole)
         results, refusals = news[path]
-        verdict = canary.judge((receipt["handle"] or "").split(" ")[0], results.get(receipt["tool_use_id"]), refusals.get(receipt["tool_use_id"], ""))
+        result = results.get(receipt["tool_use_id"])
+        verdict = canary.judge((receipt["handle"] or "").split(" ")[0], result and result.text, refusals.get(receipt["tool_use_id"], ""))
         if verdict:
             ledger.judge(receipt, verdict.status, verdict.reason)
             _remember(receipt, verdict)
@@ -80,11 +84,18 @@ def transcript_of(receipt: dict, transcript: str) -> str:
     return path
 
 
-def follow(ledger, path: str) -> "tuple[dict, dict]":
-    """(texts of tool results, refusals) by tool use id, among what is new in a transcript and what was kept from before."""
+def follow(path: str, whole: bool = False) -> "tuple[dict, dict]":
+    """(tool results, refusals) by tool use id, among what this process has not read of a transcript yet, or in all of it."""
     from contextkernel.host import transcript
 
-    raise NotImplementedError
+    state, results, refusals, more = {} if whole else _state["offsets"].get(path, {}), {}, {}, True
+    while more:
+        state, news = transcript.advance(state, path)
+        results.update(news.results)
+        refusals.update(news.refusals)
+        more = news.more
+    _state["offsets"][path] = state
+    return results, refusals
 
 
 def sweep(ledger) -> None:
@@ -104,7 +115,7 @@ def end_session(event: dict) -> None:
         return
     try:
         if settings.flag("CK_CANARY"):
-            judge_pending(ledger, session, str(event.get("transcript_path") or ""))
+            judge_pending(ledger, session, str(event.get("transcript_path") or ""), whole=True)
         for receipt in ledger.pending(session):
             ledger.judge(receipt, "expired", "the session ended before its transcript showed the result")
         sweep(ledger)

@@ -23,11 +23,12 @@ def handle(event: dict) -> dict:
         return {}
     if tool.startswith(OURS) or (event["ck_lane"] == "script" and live.served(_text(event, "session_id"))):
         return {}
+    output = shapes.read(tool, event.get("tool_response"))
     fault = session.recalled(tool, event.get("tool_input"))
     if fault:
-        book.record("fault", {"handle": fault, "session": _text(event, "session_id"), "route": "file", "bytes": 0})
+        given_back = sum(len(text) for text in output.texts) if output else 0
+        book.record("fault", {"handle": fault, "session": _text(event, "session_id"), "route": "file", "bytes": max(1, min(given_back, shapes.BASH_MOST))})
         return {}
-    output = shapes.read(tool, event.get("tool_response"))
     if output is None:
         _note_shape(event, tool)
         return {}

@@ -34,7 +34,7 @@ def main(argv: "list[str]") -> int:
     import after_reply
 
     book.ledger = books
-    after_reply.judge_pending(books, options.get("session"))
+    after_reply.judge_pending(books, None, whole=True)
     where, values = "at >= ?", [options.get("since", 0.0)]
     if options.get("session"):
         where, values = where + " AND session LIKE ?", values + [options["session"] + "%"]

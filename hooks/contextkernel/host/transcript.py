@@ -1,0 +1,113 @@
+"""The transcript follower: what a session file says that was not read before.
+
+`advance(state, path)` is a function of a small JSON-able state and the file: the caller keeps the state.  The file is
+written by the client while we read: a last line without its newline is left for the next call, lines that are no JSON
+objects are skipped, and a file that shrank or was replaced is read from its start.
+"""
+from __future__ import annotations
+
+import json
+import os
+from typing import Dict, List, NamedTuple, Optional, Tuple
+
+STEP = 4 * 1024 * 1024  # bytes read at most by one call: a hook's reply never waits behind a huge file
+REFUSALS = ("hook_error_during_execution",)  # attachment types that say a replacement was not applied
+
+
+class Result(NamedTuple):
+    """A tool result: the text as the model is sent it, and whether the client calls it an error."""
+
+    text: str
+    is_error: bool = False
+
+
+class News(NamedTuple):
+    """What the new rows say. Dicts are by tool use id; `usage` is that of the newest main-chain message, None when there is none."""
+
+    results: Dict[str, Result]
+    refusals: Dict[str, str]
+    boundaries: int  # compactions
+    usage: Optional[dict]
+    model: str
+    skipped: int  # bytes jumped over because the file was met for the first time and is huge
+    more: bool  # whether the file goes on beyond what was read
+
+
+def text_of(content) -> str:
+    """The text of a message's content: a string, or the text blocks of a list (tool results are looked into)."""
+    if isinstance(content, str):
+        return content
+    parts = []
+    for block in content if isinstance(content, list) else ():
+        if isinstance(block, dict):
+            inner = block.get("text") if block.get("type") == "text" else block.get("content") if block.get("type") == "tool_result" else None
+            if inner is not None:
+                parts.append(text_of(inner))
+    return "\n".join(parts)
+
+
+def advance(state: dict, path: str, step: int = STEP, from_start: bool = True) -> Tuple[dict, News]:
+    """(new state, news) after at most `step` more bytes of the file. A file that cannot be read gives no news.
+
+    With `from_start` false a file met for the first time is read from its last `step` bytes on only.
+    """
+    news = News({}, {}, 0, None, "", 0, False)
+    try:
+        with open(path, "rb") as file:
+            facts = os.fstat(file.fileno())
+            mine = state.get("inode") == facts.st_ino and isinstance(state.get("offset"), int) and state["offset"] <= facts.st_size
+            offset = state["offset"] if mine else 0
+            skipped = 0
+            if not mine and not from_start and facts.st_size > step:
+                offset = skipped = facts.st_size - step
+            file.seek(offset)
+            data = file.read(step)
+            end = data.rfind(b"\n") + 1
+            if not end and len(data) == step:  # one line longer than a step: read it whole
+                data += file.readline()
+                end = len(data) if data.endswith(b"\n") else 0
+    except OSError:
+        return state, news
+    rows = data[:end].split(b"\n")
+    news = _read(rows[1:] if skipped else rows, skipped)
+    return {"inode": facts.st_ino, "offset": offset + end}, news._replace(more=offset + end < facts.st_size and end > 0)
+
+
+def _read(lines: List[bytes], skipped: int) -> News:
+    results: Dict[str, Result] = {}
+    refusals: Dict[str, str] = {}
+    boundaries, usage, model = 0, None, ""
+    for line in lines:
+        row = _row(line)
+        kind = row.get("type")
+        if kind == "user":
+            _take_results(row, results)
+        elif kind == "assistant" and not row.get("isSidechain"):
+            message = row.get("message")
+            if isinstance(message, dict) and isinstance(message.get("usage"), dict):
+                usage, model = message["usage"], str(message.get("model") or "")
+        elif kind == "attachment":
+            inner = row.get("attachment")
+            if isinstance(inner, dict) and inner.get("type") in REFUSALS:
+                refusals[str(inner.get("toolUseID"))] = str(inner.get("content") or "")[:500]
+        elif kind in REFUSALS:
+            refusals[str(row.get("toolUseID"))] = str(row.get("content") or "")[:500]
+        elif kind == "system" and row.get("subtype") == "compact_boundary":
+            boundaries += 1
+    return News(results, refusals, boundaries, usage, model, skipped, False)
+
+
+def _row(line: bytes) -> dict:
+    try:
+        row = json.loads(line) if line.strip() else None
+    except (ValueError, RecursionError):
+        row = None  # a damaged line: the client skips it too
+    return row if isinstance(row, dict) else {}
+
+
+def _take_results(row: dict, results: Dict[str, Result]) -> None:
+    message = row.get("message")
+    content = message.get("content") if isinstance(message, dict) else None
+    for block in content if isinstance(content, list) else ():
+        if isinstance(block, dict) and block.get("type") == "tool_result" and isinstance(block.get("tool_use_id"), str):
+            results[block["tool_use_id"]] = Result(text_of(block.get("content")), bool(block.get("is_error")))
