@@ -1,0 +1,83 @@
+"""The canary believes only our own handle in exactly that tool result."""
+import json
+
+import pytest
+
+from contextkernel.host import transcript
+from contextkernel.verify import canary
+
+HANDLE = "7f3a12bc90de"
+OURS = "head\n[ck: lines 2-90 hidden; recall %s]\ntail" % HANDLE
+
+
+def result_row(use_id, text, **extra):
+    return dict({"type": "user", "message": {"role": "user", "content": [{"type": "tool_result", "tool_use_id": use_id, "content": text}]}}, **extra)
+
+
+@pytest.mark.parametrize("shown, refusal, status", [
+    (OURS, "", "verified"),
+    ([{"type": "text", "text": OURS}], "", "verified"),
+    ("head\nall lines\ntail", "", "missing"),
+    ("a doc that quotes [ck: lines 2-90 hidden; recall 000000000000]", "", "missing"),
+    ("<persisted-output>\nOutput too large\n\nPreview:\n" + OURS, "", "missing"),
+    ("head\nall", "does not match Bash's output shape", "refused"),
+    (None, "", None),
+])
+def test_verdicts(tmp_path, shown, refusal, status):
+    path = tmp_path / "t.jsonl"
+    rows = [result_row("other", OURS)] + ([result_row("mine", shown)] if shown is not None else [])
+    if refusal:
+        rows.append({"type": "attachment", "attachment": {"type": "hook_error_during_execution", "toolUseID": "mine", "content": refusal}})
+    path.write_text("".join(json.dumps(row) + "\n" for row in rows))
+    news = transcript.advance({}, str(path))[1]
+    found = news.results.get("mine")
+    verdict = canary.judge(HANDLE, found and found.text, news.refusals.get("mine", ""))
+    assert (verdict and verdict.status) == status
+    if status == "refused":
+        assert refusal in verdict.reason
+
+
+def test_follower_reads_only_what_is_new_and_waits_for_whole_lines(tmp_path):
+    path = tmp_path / "t.jsonl"
+    first, second = (json.dumps(result_row(name, name)) for name in ("a", "b"))
+    path.write_text(first + "\n" + second[:20])
+    state, news = transcript.advance({}, str(path))
+    assert list(news.results) == ["a"]
+    with open(str(path), "a") as file:
+        file.write(second[20:] + "\n")
+    state, news = transcript.advance(json.loads(json.dumps(state)), str(path))
+    assert list(news.results) == ["b"] and not news.more
+    assert transcript.advance(state, str(path))[1].results == {}
+
+
+def test_follower_survives_damage_and_starts_again_when_replaced(tmp_path):
+    path = tmp_path / "t.jsonl"
+    path.write_bytes(b"\xff\xfe\n[1]\nnull\n" + b"[" * 5000 + b"\n" + json.dumps(result_row("a", "x")).encode() + b"\n")
+    state, news = transcript.advance({}, str(path))
+    assert list(news.results) == ["a"]
+    path.unlink()
+    path.write_text(json.dumps(result_row("c", "x")) + "\n")
+    assert list(transcript.advance(state, str(path))[1].results) == ["c"]
+    assert transcript.advance(state, str(tmp_path / "none"))[1].results == {}
+
+
+def test_follower_takes_bounded_steps(tmp_path):
+    path = tmp_path / "t.jsonl"
+    path.write_text("".join(json.dumps(result_row("u%d" % n, "x" * 50)) + "\n" for n in range(50)))
+    seen, state, more, calls = [], {}, True, 0
+    while more:
+        state, news = transcript.advance(state, str(path), step=700)
+        seen += list(news.results)
+        more, calls = news.more, calls + 1
+    assert seen == ["u%d" % n for n in range(50)] and calls > 10
+    state, news = transcript.advance({}, str(path), step=700, from_start=False)
+    assert news.skipped and "u49" in news.results and "u0" not in news.results
+
+
+def test_usage_and_boundaries(tmp_path):
+    path = tmp_path / "t.jsonl"
+    rows = [{"type": "assistant", "message": {"model": "m", "usage": {"input_tokens": 5}}}, {"type": "system", "subtype": "compact_boundary"},
+            {"type": "assistant", "isSidechain": True, "message": {"model": "s", "usage": {"input_tokens": 9}}}]
+    path.write_text("".join(json.dumps(row) + "\n" for row in rows))
+    news = transcript.advance({}, str(path))[1]
+    assert (news.usage, news.model, news.boundaries) == ({"input_tokens": 5}, "m", 1)
