@@ -12,6 +12,7 @@ import json
 import os
 import sys
 import tokenize
+from typing import NoReturn
 
 sys.path.insert(0, os.path.dirname(os.path.realpath(__file__)))  # -I leaves it out
 
@@ -32,8 +33,14 @@ def main(argv: "list[str]") -> int:
     return 0
 
 
+class _Parser(argparse.ArgumentParser):
+    def error(self, message: str) -> "NoReturn":
+        """A wrong call: exit 2 with one line."""
+        self.exit(2, "ck.py symbol: %s\n" % message)
+
+
 def _options() -> argparse.ArgumentParser:
-    parser = argparse.ArgumentParser(prog="ck.py symbol", description=__doc__.split("\n")[0])
+    parser = _Parser(prog="ck.py symbol", description=__doc__.split("\n")[0])
     parser.add_argument("file")
     parser.add_argument("name")
     parser.add_argument("--budget", type=_positive, help="tokens at most")

@@ -13,6 +13,7 @@ from contextkernel.project.symbol_class import Part
 from contextkernel.project.symbol_python import Unknown, Whole, python_parts
 
 Range = Tuple[int, int]
+OUTLINE_SHARE = 10  # of a budget that is too small, one in so many tokens goes to the outline of what did not fit
 
 
 class SymbolSlice(NamedTuple):
@@ -101,7 +102,7 @@ def within(source: str, found: SymbolSlice, budget: "int | None") -> Fitted:
         return Fitted(found.ranges, (), cost(text, found.ranges))
     taken: List[Part] = []
     outline: List[Part] = []
-    spent = 0
+    spent, budget = 0, budget - budget // OUTLINE_SHARE
     for part in sorted(found.parts, key=lambda part: (part.distance, part.first)):
         price = cost(text, ((part.first, part.last),))
         if spent + price <= budget:
@@ -109,7 +110,7 @@ def within(source: str, found: SymbolSlice, budget: "int | None") -> Fitted:
             spent += price
         else:
             outline.append(part)
-    ranges = _joined(source, taken)
+    ranges = tuple(lines.spans(sorted({number for part in taken for number in range(part.first, part.last + 1)})))
     return Fitted(ranges, tuple(sorted(outline)), cost(text, ranges))
 
 

@@ -7,10 +7,10 @@ from typing import Any, Dict, List, Tuple
 
 from contextkernel import tokens
 from contextkernel.project.languages import language_of
-from contextkernel.project.symbol import SymbolSlice, head_line, symbol_slice, within
+from contextkernel.project.symbol import OUTLINE_SHARE, SymbolSlice, head_line, symbol_slice, within
 
 VERSION = "1"  # of the operator: rises when the same file and name may give other lines
-MOST_OUTLINED = 60  # lines
+FEWEST_OUTLINED = 3  # lines, however small the budget
 
 
 class UnknownSymbol(LookupError):
@@ -67,12 +67,23 @@ def in_text(facts: Dict[str, Any], source: str) -> str:
         out += ["%d\t%s" % (number, text[number - 1].rstrip("\r")) for number in range(first, last + 1)]
         at = last + 1
     out += _gap(at, count)
-    out += ["did not fit: lines %d-%d (%s): %s" % (part["first"], part["last"], part["why"], part["text"]) for part in facts["outline"][:MOST_OUTLINED]]
-    if len(facts["outline"]) > MOST_OUTLINED:
-        out.append("did not fit: %d parts more; a larger budget shows them" % (len(facts["outline"]) - MOST_OUTLINED))
+    out += _outline(facts)
     if facts["ranges"]:
         out.append("same lines: " + command([tuple(pair) for pair in facts["ranges"]], facts["file"]))
     return "\n".join(out) + "\n"
+
+
+def _outline(facts: Dict[str, Any]) -> List[str]:
+    """A line for each part that did not fit, as far as the outline's share of the budget goes, then their number."""
+    out: List[str] = []
+    left = (facts["tokens"]["budget"] or 0) // OUTLINE_SHARE
+    for index, part in enumerate(facts["outline"]):
+        line = "did not fit: lines %d-%d (%s): %s" % (part["first"], part["last"], part["why"], part["text"])
+        left -= tokens.estimate(line + "\n")
+        if left < 0 and index >= FEWEST_OUTLINED:
+            return out + ["did not fit: %d parts more; a larger budget shows them" % (len(facts["outline"]) - index)]
+        out.append(line)
+    return out
 
 
 def _gap(first: int, last: int) -> List[str]:
