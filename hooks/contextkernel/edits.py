@@ -1,7 +1,7 @@
 """The account of a rewriting: which source lines a text shows, and what stands in for the others."""
 from __future__ import annotations
 
-from typing import Callable, NamedTuple, Tuple
+from typing import Callable, List, NamedTuple, Tuple
 
 
 class Edit(NamedTuple):
@@ -25,15 +25,17 @@ class Normalized(NamedTuple):
     head: int = 0
 
 
-def fault_in_account(source: str, normalized: Normalized) -> str:
+def fault_in_account(source: str, normalized: Normalized, lines: "List[str] | None" = None) -> str:
     """What is wrong with the account of `normalized` over `source`, or "" when every line is accounted for.
 
     Complete means: edits ascend, do not overlap and stay in range; walking the source, every line outside the
     edits stands verbatim in the text, in order; each edit contributes exactly `shown` lines; nothing is left over.
+    `lines`: the source already split into its lines, when the caller has them.
     """
     if not normalized.edits and not normalized.head:
         return "" if normalized.text == source else "text changed without an edit"
-    lines, new = source.split("\n"), normalized.text.split("\n")
+    lines = source.split("\n") if lines is None else lines
+    new = normalized.text.split("\n")
     at, number = normalized.head, 1  # next line of `new` (0-based), next source line (1-based)
     for edit in normalized.edits:
         if not number <= edit.first <= edit.last <= len(lines):

@@ -84,7 +84,7 @@ def _rewritten(text: str, source: Source, command, hard: int) -> Optional[Normal
         plan = plan._replace(room=plan.room * 4 // 5)
     else:
         return None
-    if not _pays(text, normalized.text, hard) or fault_in_account(text, normalized):
+    if not _pays(text, normalized.text, hard) or fault_in_account(text, normalized, page.raw):
         return None
     return normalized
 

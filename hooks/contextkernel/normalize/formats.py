@@ -19,7 +19,20 @@ class Format(NamedTuple):
     module: str
 
 
-FORMATS: Tuple[Format, ...] = ()
+FORMATS: Tuple[Format, ...] = (
+    Format("diff", "", ("\n@@ ", "@@ -"), r"^@@+ -\d+(?:,\d+)? \+\d+", "diff"),
+    Format("git log", "", ("commit ",), r"\A(?:commit [0-9a-f]{7,40}.*\n)(?:Merge: .*\n)?Author: ", "gitlog"),
+    Format("pytest", "", ("test session starts", "short test summary info", "= FAILURES =", "= ERRORS =", "::", " in "),
+           r"^=+ (?:test session starts|FAILURES|ERRORS|short test summary info) =+$|^(?:FAILED|ERROR) \S+\.py|^\S+\.py::.* (?:PASSED|FAILED)|^\d+ (?:passed|failed)[, ].* in [\d.]+s", "pytest"),
+    Format("TAP", "", ("ok 1", "TAP version", "not ok"), r"^TAP version \d+|^1\.\.\d+$|^(?:not )?ok \d+ ", "tap"),
+    Format("jest", "", ("Test Suites:", "PASS ", "FAIL ", " passing", " failing", "Test Files", "●"),
+           r"^Test Suites: |^(?:PASS|FAIL)\s+\S+\.[cm]?[jt]sx?|^\s+\d+ (?:passing|failing)\b|^\s*Test Files  |^ *(?:✓|✔|❯|×) .*\.(?:test|spec)\.", "jest"),
+    Format("go test", "", ("--- FAIL", "--- PASS", "FAIL\t", "ok  \t", "=== RUN"), r"^\s*--- (?:FAIL|PASS|SKIP): |^(?:FAIL|ok  )\t|^=== RUN ", "gotest"),
+    Format("cargo test", "", ("test result:", "running ", "nextest"), r"^test result: |^running \d+ tests?$|^ +Summary \[", "cargotest"),
+    Format("unittest", "", ("Ran ", "... ok", "... FAIL", "... ERROR"), r"^Ran \d+ tests? in |^(?:FAIL|ERROR): \w+ \(|^\S+ \(.*\) \.\.\. ", "unittest_run"),
+    Format("other test runs", "", (" examples, ", "Tests:", "Tests run:", "[  FAILED", "[==", "tests completed", "Test project ", "Failed!", "Passed!"),
+           r"^\d+ examples?, |^Tests: \d+, |Tests run: \d+|^\[=+\]|tests completed|^Test project |^(?:Failed|Passed)!  - |^Executed \d+ tests", "otherruns"),
+)
 
 
 def candidates(sample: str, command: Command) -> Iterator[Format]:

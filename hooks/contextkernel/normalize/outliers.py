@@ -67,18 +67,14 @@ def _far(values: List[str]) -> Set[int]:
 
 def _by_length(lines: List[str], mined: Mined, templates: Set[int]) -> Set[int]:
     """For very long outputs: lines whose length is rare within their template, the longest and shortest first."""
-    lengths: Dict[Tuple[int, int], int] = {}
-    first: Dict[Tuple[int, int], int] = {}
-    for index, key in enumerate(zip(mined.ids, map(len, lines))):
-        if key in lengths:
-            lengths[key] += 1
-        else:
-            lengths[key] = 1
-            first[key] = index
+    lengths = Counter(zip(mined.ids, map(len, lines)))
+    rare = {key for key, count in lengths.items() if count <= 2 and key[0] in templates}
+    if not rare:
+        return set()
     by_template: Dict[int, List[Tuple[int, int]]] = {}
-    for (template, length), count in lengths.items():
-        if template in templates and count <= 2:
-            by_template.setdefault(template, []).append((length, first[(template, length)]))
+    for index, key in enumerate(zip(mined.ids, map(len, lines))):
+        if key in rare:
+            by_template.setdefault(key[0], []).append((key[1], index))
     found: Set[int] = set()
     for pairs in by_template.values():
         pairs.sort()

@@ -39,7 +39,7 @@ class Page(NamedTuple):
 def page_of(text: str) -> Page:
     """The page of a text.  Costs one split when the text holds no control characters."""
     raw = text.split("\n")
-    if "\x1b" in text or "\b" in text or "\r" in text.replace("\r\n", "\n"):
+    if "\x1b" in text or "\b" in text or "\r" in text and "\r" in text.replace("\r\n", "\n"):
         from contextkernel.normalize.terminal import rendered  # only noisy texts need it
 
         return rendered(raw)

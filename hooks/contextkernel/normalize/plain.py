@@ -1,6 +1,7 @@
 """Any text: templates shown by their first lines, everything rare, everything wrong, the head and the tail."""
 from __future__ import annotations
 
+from itertools import compress
 from typing import Dict, List, Optional, Set, Tuple
 
 from contextkernel.normalize.compose import KEPT_END, KEPT_START, LONG
@@ -12,6 +13,7 @@ from contextkernel.normalize.templates import SLOT, Mined, mine
 COMMON = 4  # lines of one template from which on it is collapsed
 EXEMPLARS = 2  # lines of a collapsed template that stay; of faults 3, on failure 4
 HEAD, TAIL = 10, 20  # lines
+OUTERMOST = 4  # lines at either end that stay whatever else is wrong
 HEAD_ROOM, TAIL_ROOM = 900, 1800  # characters of head and tail that are not rare anyway
 UNIQUE_ROOM = 16000  # characters of text without repeats that pass before anything of it is left out
 NO_WORDS = {ord(c): None for c in "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789_"}
@@ -62,6 +64,8 @@ class Survey:
         self.failed = failed
         self.mined = mined or mine(lines)
         self.levels: Dict[int, int] = {}  # template -> severity of its exemplar
+        single = [count < COMMON for count in self.mined.counts]
+        self.rare = list(compress(range(len(lines)), map(single.__getitem__, self.mined.ids)))  # lines whose template is not collapsed
 
     def level(self, template: int) -> int:
         """Severity of a template, by its first line."""
@@ -71,8 +75,7 @@ class Survey:
 
     def unique_characters(self) -> int:
         """Characters of all lines whose template is not collapsed."""
-        counts = self.mined.counts
-        return sum(len(line) + 1 for line, template in zip(self.lines, self.mined.ids) if counts[template] < COMMON)
+        return sum(len(self.lines[i]) + 1 for i in self.rare)
 
     def digest(self, first: int, last: int) -> str:
         """Words for a gap's mark: "like above" when shown templates cover it, else its first line, clipped."""
@@ -93,8 +96,7 @@ class Survey:
         return ranks
 
     def _rank_rare(self, ranks: Dict[int, int]) -> None:
-        ids, counts = self.mined.ids, self.mined.counts
-        rare = [i for i, template in enumerate(ids) if counts[template] < COMMON]
+        ids, rare = self.mined.ids, self.rare
         shapes = self._shapes(rare)
         for index in rare:
             line = self.lines[index]
@@ -150,7 +152,7 @@ class Survey:
                 room -= len(self.lines[index]) + 1
                 if room < 0:
                     break
-                _lower(ranks, index, FACT)
+                _lower(ranks, index, MUST if abs(index - numbers[0]) < OUTERMOST else FACT)
 
 
 def _lower(ranks: Dict[int, int], index: int, rank: int) -> None:

@@ -1,0 +1,151 @@
+"""Failing test runs: summary lines, all failing names, failing units; passing noise goes last."""
+from __future__ import annotations
+
+import re
+from typing import Dict, List, NamedTuple, Optional, Tuple
+
+from contextkernel.normalize.page import Page
+from contextkernel.normalize.plain import Survey, room_for, unit_of
+from contextkernel.normalize.plan import CONTEXT, FACT, LAST, LISTED, MUST, NOTABLE, PLAIN, RARE, Ask, Plan, Unit
+
+
+class Dialect(NamedTuple):
+    """How a runner writes; each a pattern, matched at the start of a line ("" never).
+
+    `begin` starts a failing unit, `stop` ends it (the line is outside), `core` lines tell its cause, `verdict` are the
+    runner's own summary lines, `names` are lines that only name a failing test, `passing` is what a passing test prints.
+    """
+
+    begin: str
+    stop: str
+    core: str
+    verdict: str
+    names: str
+    passing: str = ""
+    before: str = ""  # a unit also takes the lines back to the last line that matches this
+
+
+NEVER = re.compile(r"(?!)")
+WHOLE_LINES = 160  # lines of one unit beyond which only its core is first class
+FOLD_NAMES = 3000  # characters of names from which on common prefixes are folded
+
+
+def plan(page: Page, ask: Ask, dialect: Dialect) -> Optional[Plan]:
+    """Units of a test run; None when it shows neither a failing unit nor a failing name nor a summary."""
+    spot = {name: re.compile(pattern) if pattern else NEVER for name, pattern in dialect._asdict().items()}
+    blocks = _blocks(page.lines, spot)
+    verdicts = [i for i, line in enumerate(page.lines) if spot["verdict"].match(line)]
+    names = [i for i, line in enumerate(page.lines) if spot["names"].match(line)]
+    if not blocks and not names and not verdicts:
+        return None
+    survey = Survey(page.lines, bool(ask.exit_code))
+    ranks = _noise_ranks(page, survey, spot, bool(blocks or names))
+    for index in verdicts:
+        ranks[index] = MUST
+    units = _unit_units(page, blocks, spot)
+    inside = {i for first, last in blocks for i in range(first, last + 1)}
+    units += _name_units(page, [i for i in names if i not in inside and i not in set(verdicts)])
+    taken = {i for unit in units for i in range(unit.first, unit.last + 1)} | inside
+    units += [unit_of(page, index, rank) for index, rank in ranks.items() if index not in taken]
+    units.sort()
+    return Plan(units, digest=survey.digest, room=room_for(page, survey, ask))
+
+
+def _blocks(lines: List[str], spot: dict) -> List[Tuple[int, int]]:
+    blocks: List[Tuple[int, int]] = []
+    start, mark, floor = -1, -1, -1
+    for index, line in enumerate(lines):
+        if start >= 0 and (spot["stop"].match(line) or spot["begin"].match(line)):
+            blocks.append((start, index - 1))
+            floor, start = index - 1, -1
+        if spot["before"].match(line):
+            mark = index
+        if start < 0 and spot["begin"].match(line):
+            start = mark if floor < mark and index - mark < WHOLE_LINES else index
+    if start >= 0:
+        blocks.append((start, len(lines) - 1))
+    return [(first, last) for first, last in blocks if first <= last]
+
+
+def _noise_ranks(page: Page, survey: Survey, spot: dict, failing: bool) -> Dict[int, int]:
+    """Ranks outside the units: what would be first elsewhere comes after the failing units here."""
+    later = {MUST: MUST, FACT: NOTABLE, NOTABLE: CONTEXT, CONTEXT: RARE, RARE: RARE, PLAIN: LISTED, LISTED: LISTED}
+    ranks = survey.ranks()
+    if failing:
+        ranks = {index: later[rank] for index, rank in ranks.items()}
+    for index in list(ranks):
+        if spot["passing"].match(page.lines[index]) and ranks[index] > NOTABLE:
+            ranks[index] = LISTED
+    return ranks
+
+
+def _unit_units(page: Page, blocks: List[Tuple[int, int]], spot: dict) -> List[Unit]:
+    """Failing units: heads and causes as facts, the rest of each right after; the first of each cause is whole earlier."""
+    units: List[Unit] = []
+    seen: Dict[str, int] = {}
+    for turn, (first, last) in enumerate(blocks):
+        while last > first and not page.lines[last].strip():
+            last -= 1
+        cores = [i for i in range(first, last + 1) if i == first or spot["begin"].match(page.lines[i]) or spot["core"].match(page.lines[i])]
+        cause = re.sub(r"\d+|0x[0-9a-f]+|'[^']*'|\"[^\"]*\"", "#", "\n".join(page.lines[i] for i in cores[1:4]))
+        repeat = seen[cause] = seen.get(cause, -1) + 1
+        whole = FACT if last - first < WHOLE_LINES and turn < 2 else NOTABLE if not repeat else CONTEXT
+        core = set(cores[:14] + cores[-6:])
+        start = first
+        while start <= last:
+            end = start
+            if start in core:
+                while end < last and end + 1 in core:
+                    end += 1
+                rank = MUST if turn < 3 else FACT
+            else:
+                while end < last and end + 1 not in core:
+                    end += 1
+                rank = whole
+            if any(len(page.lines[i]) > 1200 for i in range(start, end + 1)):
+                units += [unit_of(page, i, rank)._replace(turn=turn) for i in range(start, end + 1)]
+            else:
+                units += [Unit(a, min(a + 39, end), rank, None, "gap", turn) for a in range(start, end + 1, 40)]
+            start = end + 1
+    return units
+
+
+def _name_units(page: Page, names: List[int]) -> List[Unit]:
+    """All failing names; many neighbours with one prefix become one line without loss."""
+    units: List[Unit] = []
+    fold = sum(len(page.lines[i]) + 1 for i in names) > FOLD_NAMES
+    at = 0
+    while at < len(names):
+        end = at
+        while end + 1 < len(names) and names[end + 1] == names[end] + 1:
+            end += 1
+        run = [page.lines[i] for i in names[at:end + 1]]
+        if fold and len(run) > 3:
+            units += _folded(names[at], run)
+        else:
+            units += [unit_of(page, i, FACT) for i in names[at:end + 1]]
+        at = end + 1
+    return units
+
+
+PREFIX = re.compile(r"((?:FAILED|ERROR|FAIL|not ok)?\s*\S+?(?:::|\.py\b|\.[jt]sx?\b)\S*?(?:::|\[|(?=\s)))")
+
+
+def _folded(first: int, run: List[str]) -> List[Unit]:
+    """Runs of names with one prefix: the first line whole, then what follows the prefix of each."""
+    units: List[Unit] = []
+    at = 0
+    while at < len(run):
+        match = PREFIX.match(run[at])
+        prefix = match.group(1) if match else ""
+        end = at
+        while prefix and end + 1 < len(run) and run[end + 1].startswith(prefix):
+            end += 1
+        units.append(Unit(first + at, first + at, FACT))
+        if end - at >= 2:
+            lines = tuple("  …" + line[len(prefix):] for line in run[at + 1:end + 1])
+            units.append(Unit(first + at + 1, first + end, FACT, lines, "prefix"))
+        else:
+            units += [Unit(first + i, first + i, FACT) for i in range(at + 1, end + 1)]
+        at = end + 1
+    return units

@@ -1,0 +1,67 @@
+"""git log: one line per commit for hash, date and author; subjects and bodies stay, trailers are folded."""
+from __future__ import annotations
+
+import re
+from typing import List, Optional
+
+from contextkernel.normalize.page import Page
+from contextkernel.normalize.plan import CONTEXT, FACT, MUST, NOTABLE, PLAIN, Ask, Plan, Unit
+from contextkernel.normalize.severity import FAULT, severity
+
+COMMIT = re.compile(r"commit ([0-9a-f]{7,40})( \(.*\))?$")
+FIELD = re.compile(r"(Author|AuthorDate|Commit|CommitDate|Date|Merge):\s+(.*)$")
+DATE = re.compile(r"\w{3} (\w{3}) (\d+) (\d\d:\d\d):\d\d (\d{4}) ([+-]\d{4})$")
+MONTHS = "Jan Feb Mar Apr May Jun Jul Aug Sep Oct Nov Dec".split()
+TRAILER = re.compile(r"(?i)\s+(?:co-authored-by|signed-off-by|reviewed-by|acked-by|tested-by|cc|change-id|reported-by|suggested-by|(?:🤖 )?generated with)[: ]")
+HASH = 12  # digits that stay: unique in any repository of practical size, and git takes them
+ROOM = 14000
+
+
+def plan(page: Page, ask: Ask) -> Optional[Plan]:
+    """Headers as one line each; None when the text does not begin with a commit."""
+    starts = [i for i, line in enumerate(page.lines) if COMMIT.match(line)]
+    if len(starts) < 3 or starts[0] != 0:
+        return None
+    units: List[Unit] = []
+    for turn, (start, end) in enumerate(zip(starts, starts[1:] + [len(page.lines)])):
+        units += _commit(page.lines, start, end, turn)
+    return Plan(units, "git log, a header is one line, trailers folded", None, 0 if ask.exit_code else ROOM)
+
+
+def _commit(lines: List[str], start: int, end: int, turn: int) -> List[Unit]:
+    match = COMMIT.match(lines[start])
+    words = ["commit " + match.group(1)[:HASH] + (match.group(2) or "")]
+    at = start + 1
+    while at < end:
+        field = FIELD.match(lines[at])
+        if not field:
+            break
+        value = field.group(2)
+        if field.group(1) in ("Date", "AuthorDate"):
+            words.insert(1, _date(value))
+        elif field.group(1) == "Author":
+            words.append(re.sub(r" <[^>]*>$", "", value))
+        elif field.group(1) == "Merge":
+            words.append("merge " + value)
+        at += 1
+    units = [Unit(start, at - 1, MUST, ("  ".join(words),), "header")]
+    subject = True
+    for index in range(at, end):
+        line = lines[index]
+        if not line.strip():
+            units.append(Unit(index, index, MUST, (), "blank"))
+        elif TRAILER.match(line):
+            units.append(Unit(index, index, MUST, (), "trailer"))
+        else:
+            units.append(Unit(index, index, MUST if subject else FACT if severity(line) == FAULT or not line.startswith("    ") else PLAIN, None, "gap", turn))
+            subject = False
+    return units
+
+
+def _date(value: str) -> str:
+    """ISO order for git's default form, other forms as they are."""
+    match = DATE.match(value)
+    if not match:
+        return value
+    month, day, time, year, zone = match.groups()
+    return "%s-%02d-%02d %s %s" % (year, MONTHS.index(month) + 1, int(day), time, zone)
