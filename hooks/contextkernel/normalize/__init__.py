@@ -69,6 +69,8 @@ def _rewritten(text: str, source: Source, command, hard: int) -> Optional[Normal
     from contextkernel.normalize.page import page_of
     from contextkernel.normalize.plan import Ask
 
+    if _is_code(text, source, command):
+        return None
     page = page_of(text)
     handle = source.handle or handle_of(text)
     room = FAILURE_ROOM if source.exit_code else ROOM
@@ -76,6 +78,7 @@ def _rewritten(text: str, source: Source, command, hard: int) -> Optional[Normal
     plan = _plan(page, ask)
     if plan is None:
         return None
+    page = plan.page or page
     for _ in range(6):
         normalized = _composed(text, page, plan, ask)
         if len(normalized.text) < hard:
@@ -87,6 +90,17 @@ def _rewritten(text: str, source: Source, command, hard: int) -> Optional[Normal
     if not _pays(text, normalized.text, hard) or fault_in_account(text, normalized, page.raw):
         return None
     return normalized
+
+
+def _is_code(text: str, source: Source, command) -> bool:
+    """Whether the command only printed source code or documents: that is a read, and is never cut."""
+    if not command.files:
+        return False
+    from contextkernel.normalize.code import is_code_file, is_code_shaped, is_data_file
+
+    if any(is_code_file(path) for path in command.files):
+        return True
+    return not any(is_data_file(path) for path in command.files) and is_code_shaped(text[:SAMPLE_HEAD])
 
 
 def _plan(page, ask):

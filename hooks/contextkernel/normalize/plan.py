@@ -42,6 +42,7 @@ class Plan(NamedTuple):
     words: str = ""
     digest: object = None  # callable (first, last page line) -> words for a gap's mark
     room: int = 0  # overrides Ask.room
+    page: Optional[Page] = None  # the page that the units speak of, when it is not the given one
 
 
 class Stretch(NamedTuple):

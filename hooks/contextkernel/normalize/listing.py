@@ -1,0 +1,55 @@
+"""ls -l and ls -R: columns that never change once, names of a plain folder on one line; every name stays."""
+from __future__ import annotations
+
+import re
+from typing import List, NamedTuple, Optional
+
+from contextkernel.normalize.page import Page
+from contextkernel.normalize.plan import CONTEXT, MUST, NOTABLE, Ask, Plan, Unit
+from contextkernel import marks
+
+ROW = re.compile(r"(?P<mode>[-dlcbps][-rwxsStT]{9}[.+@]?)\s+(?P<links>\d+)\s+(?P<owner>\S+)\s+(?P<group>\S+)\s+(?P<size>\d[\d.,]*[KMGTP]?)\s+(?P<date>\w{3}\s+\d+\s+[\d:]{4,5}|\d{4}-\d\d-\d\d \d\d:\d\d(?::[\d.]+ [+-]\d{4})?)\s(?P<name>.*)$")
+HEADER = re.compile(r"(?P<folder>\S.*):$")
+ROOM = 14000
+FEWEST = 10
+
+
+def plan(page: Page, ask: Ask) -> Optional[Plan]:
+    """Rows shortened to what differs; None for a text that is no listing."""
+    rows = {i: match for i, match in enumerate(map(ROW.match, page.lines)) if match}
+    if len(rows) >= FEWEST and len(rows) >= 0.6 * sum(1 for line in page.lines if line.strip()):
+        return _long(page, rows, ask)
+    headers = [i for i, line in enumerate(page.lines) if HEADER.match(line) and (i == 0 or not page.lines[i - 1].strip())]
+    if len(headers) >= 3 and any(name.startswith("ls") for name in ask.command.names):
+        return _recursive(page, headers, ask)
+    return None
+
+
+def _long(page: Page, rows: dict, ask: Ask) -> Plan:
+    """ "drwxr-xr-x 4096 docs": links dropped; owner, group and date only where they are not the same on all rows."""
+    same = {key: len({match.group(key) for match in rows.values()}) == 1 for key in ("owner", "group", "date")}
+    first = next(iter(rows.values()))
+    constant = ["%s %s" % (key, first.group(key)) for key in ("owner", "group", "date") if same[key]]
+    units: List[Unit] = []
+    for index, line in enumerate(page.lines):
+        match = rows.get(index)
+        if match is None:
+            drop = not line.strip() or line.startswith("total ")
+            units.append(Unit(index, index, MUST, () if drop and ask.exit_code == 0 else None, "listing"))
+        elif match.group("name") in (".", ".."):
+            units.append(Unit(index, index, MUST, (), "listing"))
+        else:
+            words = [match.group("mode")] + [match.group(key) for key in ("owner", "group") if not same[key]] + [match.group("size")]
+            words += [] if same["date"] else [" ".join(match.group("date").split())]
+            units.append(Unit(index, index, MUST, (" ".join(words + [match.group("name")]),), "listing"))
+    words = "listing without link counts" + ("; on all rows " + ", ".join(constant) if constant else "")
+    return Plan(units, words, None, 0 if ask.exit_code else ROOM)
+
+
+def _recursive(page: Page, headers: List[int], ask: Ask) -> Plan:
+    """ "./src: a.py  b.py" for every folder of ls -R."""
+    units: List[Unit] = [Unit(i, i, MUST) for i in range(headers[0])]
+    for start, end in zip(headers, headers[1:] + [len(page.lines)]):
+        names = [line for line in page.lines[start + 1:end] if line.strip()]
+        units.append(Unit(start, end - 1, MUST, (page.lines[start] + " " + "  ".join(names),), "hoist"))
+    return Plan(units, "a folder is one line, names apart by two blanks", None, 0 if ask.exit_code else ROOM)
