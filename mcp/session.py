@@ -11,7 +11,7 @@ from typing import Any, Callable, Dict, Optional
 
 from contextkernel import VERSION
 from contextkernel.host import events, rpc
-from contextkernel.store import book, live
+from contextkernel.store import book
 
 import tools
 
@@ -39,7 +39,7 @@ class Session:
         self.leaving = False
         self.folder = ""  # the user's working folder, as the last hook event or the client's roots had it
         self.has_roots = False
-        self.marked = ""  # the session that is marked as served by us
+        self.name = ""  # the client's name of the session, as the last hook event had it
         self.calls: Dict[str, Any] = {}  # running calls by id: their children
         self.after: Any = queue.SimpleQueue()  # work for after the replies; None ends its thread
         self.booking = threading.Thread(target=self._work_after, daemon=True)
@@ -181,20 +181,11 @@ class Session:
         event["ck_lane"] = "resident"
         if isinstance(event.get("cwd"), str):
             self.folder = event["cwd"]
-        self._mark(str(event.get("session_id") or ""))
+        self.name = str(event.get("session_id") or self.name)
         module = events.module_for(str(event.get("hook_event_name", "")))
         reply = import_module(module).handle(event) if module else {}
         self.after.put(lambda: _after_reply(event))
         return json.dumps(reply) if reply else ""
-
-    def _mark(self, name: str) -> None:
-        """Let script hooks know that this session is served here."""
-        if name and name != self.marked:
-            self.marked = name
-            try:
-                live.mark(name)
-            except OSError:
-                pass  # a state folder that cannot be written: nothing will be rewritten in either lane
 
     def _work(self, tool: "tools.Tool", arguments: dict, child: Any, request: rpc.Request) -> Optional[dict]:
         """A tool's result by its child process."""
@@ -211,7 +202,7 @@ class Session:
         if outcome.code:
             return _content(outcome.complaint or "%s: exit %d" % (tool.name, outcome.code), is_error=True)
         if tool.gives_back:
-            fault = {"handle": command.arguments[1], "session": self.marked, "route": "mcp", "bytes": len(outcome.text.encode())}
+            fault = {"handle": command.arguments[1], "session": self.name, "route": "mcp", "bytes": len(outcome.text.encode())}
             self.after.put(lambda: book.record("fault", fault))
         return _content(outcome.text)
 
@@ -276,13 +267,13 @@ def _make_ready() -> None:
     """Import the busiest hooks and open the ledger; until then rows go to the spool."""
     for name in WARM:
         import_module(events.module_for(name))
-    from contextkernel.store import ledger
+    import after_reply  # late: sqlite3
 
-    book.ledger = ledger.open_ledger()
+    after_reply.open_book()
 
 
 def _after_reply(event: dict) -> None:
     """Booking and judging that no reply waits for."""
-    import after_reply  # late: sqlite3
+    import after_reply
 
     after_reply.run(event)

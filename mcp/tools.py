@@ -28,7 +28,7 @@ CODEX_MOST = 11000  # tokens: Codex cuts the middle out of a result above 48,000
 
 _HANDLE = re.compile(r"\b[0-9a-f]{8,64}\b")
 _BUDGET = re.compile(r"auto|\d{2,7}")
-_DEPTH = re.compile(r"full|\d")
+_DEPTH = re.compile(r"full|[12]")
 
 
 class WrongCall(Exception):
@@ -88,7 +88,8 @@ def symbol_slice_command(arguments: dict, folder: str, client: str) -> Command:
         raise WrongCall("file: no file at %s" % path)
     if arguments["symbol"].startswith("-"):
         raise WrongCall("symbol: a name such as f, Class or Class.method")
-    return Command([CK, "symbol", path, arguments["symbol"]] + _budget(arguments, client))
+    budget = _budget(arguments, client)
+    return Command([CK, "symbol", path, arguments["symbol"]] + ([] if budget[1:] == ["auto"] else budget))
 
 
 def _path(path: str, name: str, folder: str) -> str:

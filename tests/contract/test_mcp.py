@@ -1,0 +1,610 @@
+"""The resident server over its pipes, started as the client starts it, from an oddly named folder."""
+from __future__ import annotations
+
+import json
+import os
+import queue
+import signal
+import subprocess
+import sys
+import threading
+import time
+
+import plugin
+import pytest
+
+TIMEOUT = 20  # seconds: the machine may be busy
+QUIET = "{}"
+
+
+class Server:
+    """A running server: `send` writes a message or raw bytes, `answer` waits for the answer to an id."""
+
+    def __init__(self, root, arguments=(), env=None, python=sys.executable, cwd=None):
+        self.process = subprocess.Popen([python, "-I", "-S", os.path.join(root, "mcp", "server.py"), *arguments], cwd=cwd,
+                                        env=plugin.environment(root, env), stdin=subprocess.PIPE, stdout=subprocess.PIPE, stderr=subprocess.PIPE)
+        self.messages, self.said = [], queue.Queue()
+        self.reader = threading.Thread(target=self._read, daemon=True)
+        self.reader.start()
+
+    def _read(self):
+        for line in self.process.stdout:
+            self.said.put(json.loads(line))  # whatever is no JSON fails the test here
+
+    def send(self, message):
+        data = message if isinstance(message, bytes) else json.dumps(message).encode()
+        self.process.stdin.write(data + b"\n")
+        self.process.stdin.flush()
+
+    def next(self, timeout=TIMEOUT):
+        message = self.said.get(timeout=timeout)
+        self.messages.append(message)
+        return message
+
+    def answer(self, identity, timeout=TIMEOUT):
+        until = time.monotonic() + timeout
+        while True:
+            message = self.next(max(0.01, until - time.monotonic()))
+            if isinstance(message, dict) and message.get("id") == identity and "method" not in message:
+                return message
+
+    def ask(self, method, params=None, identity=1, timeout=TIMEOUT):
+        self.send(dict({"jsonrpc": "2.0", "id": identity, "method": method}, **({} if params is None else {"params": params})))
+        return self.answer(identity, timeout)
+
+    def call(self, name, arguments, identity=1, timeout=TIMEOUT, **more):
+        return self.ask("tools/call", dict({"name": name, "arguments": arguments}, **more), identity, timeout)["result"]
+
+    def text(self, name, arguments, identity=1):
+        result = self.call(name, arguments, identity)
+        assert not result.get("isError"), result
+        return result["content"][0]["text"]
+
+    def alive(self):
+        return self.ask("ping", identity="alive")["result"] == {}
+
+    def end(self):
+        self.process.stdin.close()
+        code = self.process.wait(TIMEOUT)
+        self.reader.join(TIMEOUT)
+        self.stderr = self.process.stderr.read().decode("utf-8", "replace")
+        return code
+
+
+@pytest.fixture
+def start(plugin_root, state):
+    servers = []
+
+    def begin(*arguments, root=plugin_root, **more):
+        servers.append(Server(root, arguments, **more))
+        return servers[-1]
+
+    yield begin
+    for server in servers:
+        if server.process.poll() is None:
+            server.process.kill()
+            server.process.wait()
+
+
+@pytest.fixture
+def server(start):
+    return start()
+
+
+@pytest.fixture
+def store(state):
+    """put(bytes) -> handle, in the store that the server of this test uses."""
+    from contextkernel.store import blobs
+
+    return blobs.put
+
+
+def faults(state):
+    """Page faults in the ledger and the spool of a state folder."""
+    import sqlite3
+
+    found = []
+    if (state / "state.db").exists():
+        with sqlite3.connect(str(state / "state.db")) as db:
+            found = [{"handle": row[0], "route": row[1], "session": row[2]} for row in db.execute("SELECT handle, route, session FROM faults")]
+    for path in (state / "spool").glob("*.jsonl") if (state / "spool").exists() else []:
+        found += [row for row in map(json.loads, path.read_text().splitlines()) if row["kind"] == "fault"]
+    return found
+
+
+def post(**fields):
+    """PostToolUse as Claude Code hands it to an mcp_tool hook: objects as JSON text, absent fields as ""."""
+    event = {"hook_event_name": "PostToolUse", "session_id": "s-1", "transcript_path": "", "cwd": "", "agent_id": "", "ck_client": "claude",
+             "ck_lane": "resident", "tool_name": "Bash", "tool_use_id": "toolu_1", "tool_input": {"command": "make"},
+             "tool_response": {"stdout": "hi", "stderr": "", "interrupted": False, "isImage": False}}
+    event.update(fields)
+    return {name: value if isinstance(value, str) else json.dumps(value) for name, value in event.items()}
+
+
+LONG = "\n".join("[%05d] compiling module_%d in %d ms" % (n, n % 977, n * 7919 % 4001) for n in range(3000))
+
+
+# -- the protocol -----------------------------------------------------------------------------
+@pytest.mark.parametrize("asked, given", [(v, v) for v in ("2024-11-05", "2025-03-26", "2025-06-18", "2025-11-25")]
+                         + [("2099-01-01", "2025-11-25"), ("", "2025-11-25"), (None, "2025-11-25"), (7, "2025-11-25"), ([], "2025-11-25")])
+def test_initialize(server, asked, given):
+    result = server.ask("initialize", {"protocolVersion": asked, "capabilities": {}, "clientInfo": {"name": "t", "version": "1"}})["result"]
+    assert result["protocolVersion"] == given
+    assert result["capabilities"] == {"tools": {}}
+    assert result["serverInfo"]["name"] == "context-kernel"
+    assert "recall" in result["instructions"] and len(result["instructions"]) < 4096
+
+
+def test_discover_is_refused_so_that_the_client_falls_back(server):
+    assert server.ask("server/discover", {"_meta": {"io.modelcontextprotocol/protocolVersion": "2026-07-28"}})["error"]["code"] == -32601
+    assert server.ask("initialize", {"protocolVersion": "2025-11-25"}, 2)["result"]["protocolVersion"] == "2025-11-25"
+
+
+def test_ping_and_unknown_methods(server):
+    assert server.ask("ping")["result"] == {}
+    for method in ("resources/list", "prompts/list", "completion/complete", "logging/setLevel", "notifications/initialized", "x"):
+        assert server.ask(method)["error"]["code"] == -32601
+    assert server.ask("ping", None, "text-id")["id"] == "text-id"
+
+
+def test_notifications_are_never_answered(server):
+    for method in ("notifications/initialized", "notifications/cancelled", "notifications/nothing", "ping", "tools/list", "tools/call", "initialize"):
+        for params in ({}, None, [], "x", 5):
+            server.send({"jsonrpc": "2.0", "method": method, "params": params})
+    assert server.alive()
+    assert len(server.messages) == 1
+
+
+@pytest.mark.parametrize("line", [
+    b"", b"   ", b"garbage", b"{", b"[]", b"1", b'"x"', b"null", b"true", b"{}", b'{"id":1}', b'{"id":null,"method":"ping"}',
+    b'{"id":[],"method":"ping"}', b'{"id":1,"method":[]}', b'{"id":1,"method":"ping","params":[]}', b"\0", b'{"id":1,"method":"pi\0ng"}', b"\xff\xfe\xfa",
+    b'{"id":1,"method":"\xff"}', b"\xef\xbb\xbf{}", b'{"jsonrpc":"2.0","id":1,"method":"tools/call"}', b'{"id":1,"method":"tools/call","params":null}',
+    b'{"id":1,"method":"tools/call","params":{"name":null}}', b'{"id":1,"method":"tools/call","params":{"name":["recall"],"arguments":{}}}',
+    b'{"id":1,"method":"tools/call","params":{"name":"recall","arguments":"{}"}}', b'{"id":1,"method":"tools/call","params":{"name":"hook","arguments":[1]}}',
+    b'{"id":1,"result":{"roots":[{"uri":5}]}}', b'{"id":"roots","result":[]}', b'{"id":"roots","error":{}}',
+    b'{"id":1,"method":"initialize","params":{"capabilities":[],"clientInfo":null}}', b'[{"id":1,"method":"ping"},5,{"method":"x"}]', b"[[[]]]",
+    b"[" * 900 + b"]" * 900, b'{"id":1,"method":"ping","params":' + b'{"a":' * 900 + b"1" + b"}" * 901, b"[" * 100000 + b"]" * 100000,
+    b'{"id":1,"method":"tools/call","params":{"name":"hook","arguments":{"tool_response":"' + b"[" * 900 + b"]" * 900 + b'","hook_event_name":"PostToolUse"}}}',
+], ids=lambda line: repr(line[:48]))
+def test_survives(server, line):
+    server.send(line)
+    assert server.alive()
+    assert server.end() == 0
+
+
+def test_batch_is_answered_as_a_batch(server):
+    server.send([{"jsonrpc": "2.0", "id": 1, "method": "ping"}, {"jsonrpc": "2.0", "method": "notifications/x"}, 5, {"jsonrpc": "2.0", "id": 2, "method": "nope"}])
+    replies = server.next()
+    assert [(reply["id"], reply.get("result"), reply.get("error", {}).get("code")) for reply in replies] == [(1, {}, None), (None, None, -32600), (2, None, -32601)]
+    server.send([{"jsonrpc": "2.0", "method": "notifications/x"}])
+    assert server.alive() and len(server.messages) == 2
+
+
+def test_batch_with_a_tool(server, store):
+    handle = store(b"one\ntwo\n")
+    server.send([{"jsonrpc": "2.0", "id": 1, "method": "tools/call", "params": {"name": "recall", "arguments": {"handle": handle}}},
+                 {"jsonrpc": "2.0", "id": 2, "method": "ping"}])
+    first, second = server.next()
+    assert first["result"]["content"][0]["text"] == "one\ntwo\n" and second["result"] == {}
+
+
+def test_line_of_100_megabytes(server):
+    size = 100 << 20
+    server.process.stdin.write(b'{"method":"tools/call","params":{"name":"hook","arguments":{"tool_response":"')
+    for _ in range(size >> 20):
+        server.process.stdin.write(b"x" * (1 << 20))
+    server.send(b'"}},"jsonrpc":"2.0","id":77}')
+    assert server.answer(77)["error"]["code"] == -32700
+    assert server.alive()
+    with open("/proc/%d/status" % server.process.pid) as status:
+        peak = next(int(line.split()[1]) for line in status if line.startswith("VmHWM:"))
+    assert peak < 250 * 1024, "%d KiB" % peak
+
+
+def test_long_hook_call_is_read_whole(server):
+    text = LONG * 60  # 8 MB
+    assert json.loads(server.text("hook", post(tool_name="Unknown", tool_response=text))) == {}
+
+
+@pytest.mark.parametrize("python", sorted({sys.executable, "/usr/bin/python3"} & {p for p in (sys.executable, "/usr/bin/python3") if os.path.exists(p)}))
+def test_starts_on(start, python):
+    server = start(python=python)
+    assert server.alive() and server.end() == 0
+    assert server.stderr == ""
+
+
+# -- tools ------------------------------------------------------------------------------------
+def test_listed_tools(server):
+    tools = {tool["name"]: tool for tool in server.ask("tools/list")["result"]["tools"]}
+    assert list(tools) == ["recall", "kernel_repo_slice", "kernel_slice"], "the tool for hooks stays hidden"
+    for tool in tools.values():
+        assert tool["annotations"] == {"readOnlyHint": True, "openWorldHint": False}
+        assert set(tool["inputSchema"]["required"]) <= set(tool["inputSchema"]["properties"])
+        assert tool["_meta"]["anthropic/maxResultSizeChars"] >= 4 * 80000
+    assert tools["recall"]["_meta"]["anthropic/alwaysLoad"] is True
+    assert set(tools["recall"]["inputSchema"]["properties"]) == {"handle", "lines", "grep"}
+    assert set(tools["kernel_repo_slice"]["inputSchema"]["properties"]) == {"symptom", "repo", "budget", "depth"}
+    assert set(tools["kernel_slice"]["inputSchema"]["properties"]) == {"file", "symbol", "budget"}
+
+
+def test_what_every_session_pays(server):
+    """330 tokens (bytes / 4) for descriptions, schemas and instructions together."""
+    said = server.ask("initialize", {})["result"]["instructions"]
+    for tool in server.ask("tools/list", None, 2)["result"]["tools"]:
+        said += json.dumps({name: tool[name] for name in ("name", "description", "inputSchema")}, separators=(",", ":"))
+    assert len(said) / 4 <= 330
+
+
+@pytest.mark.parametrize("name, arguments, words", [
+    ("recall", {}, "handle: missing"),
+    ("recall", {"handle": "zz"}, "handle: 8 to 64 hex digits"),
+    ("recall", {"handle": ["a"]}, "handle: a text is needed"),
+    ("recall", {"handle": "0123456789ab", "extra": 1}, "extra: no such argument"),
+    ("recall", {"handle": "0123456789ab"}, "0123456789ab is unknown or expired"),
+    ("kernel_repo_slice", {}, "symptom: missing"),
+    ("kernel_repo_slice", {"symptom": "x", "budget": "lots"}, "budget: auto or a number"),
+    ("kernel_repo_slice", {"symptom": "x", "depth": "9"}, "depth: full, 2 or 1"),
+    ("kernel_repo_slice", {"symptom": "x", "repo": "/no/such/folder"}, "repo: no folder at /no/such/folder"),
+    ("kernel_repo_slice", {"symptom": "x", "repo": "a\0b"}, "repo: holds a NUL"),
+    ("kernel_slice", {"file": "/no/such.py", "symbol": "f"}, "file: no file at /no/such.py"),
+    ("kernel_slice", {"file": __file__, "symbol": "--help"}, "symbol: a name"),
+])
+def test_wrong_calls_say_why_in_one_line(server, name, arguments, words):
+    result = server.call(name, arguments)
+    assert result["isError"] is True
+    text = result["content"][0]["text"]
+    assert words in text and "\n" not in text
+
+
+def test_unknown_tools_are_an_error(server):
+    for name in ("nothing", "", None, 5, "hooks"):
+        assert server.ask("tools/call", {"name": name, "arguments": {}})["error"]["code"] == -32602
+
+
+# -- recall -----------------------------------------------------------------------------------
+def test_recall_is_exact(server, store, state):
+    text = "\x1b[31mred\x1b[0m\r\nzwei ä \u2028 \U0001f600\n\n\ttab\x0c\nno newline at the end"
+    assert server.text("recall", {"handle": store(text.encode())}) == text
+
+
+def test_recall_takes_a_handle_as_the_model_writes_it(server, store):
+    handle = store(b"text")
+    for form in (handle, handle[:8], "recall " + handle, "ck-%s.txt" % handle, handle.upper(), " %s " % handle):
+        assert server.text("recall", {"handle": form}) == "text"
+
+
+def test_recall_of_bytes_that_are_no_text_is_sound(server, store):
+    assert server.text("recall", {"handle": store(b"a\xff\xc3\x00b")}) == "a\ufffd\ufffd\0b"
+
+
+@pytest.mark.parametrize("client, cap", [("claude", 50000), ("codex", 10000)])
+def test_pages_join_to_the_original(start, store, client, cap):
+    server = start("--client", client)
+    text = LONG + "\n" + "é" * 70000 + "\nlast\n"
+    handle, lines, joined = store(text.encode()), "", ""
+    for _ in range(200):
+        page = server.text("recall", {"handle": handle, "lines": lines})
+        assert len(page) <= cap
+        body, mark, rest = page.rpartition("[ck: ")
+        if not mark:
+            joined += page
+            break
+        lines = rest.partition("next: recall %s lines " % handle)[2].rstrip("]")
+        assert lines
+        joined += body[:-1] if "+" in lines else body  # after a part of a line the mark has a line of its own
+    assert joined == text
+
+
+@pytest.mark.parametrize("lines, text", [("2", "b\n"), ("2-3", "b\nc\n"), ("3-", "c\nd\n"), ("4-99", "d\n"), ("1-1", "a\n"), (" 2 - 3 ", "b\nc\n"), (3, "c\n"), ("2+1-3", "\nc\n")])
+def test_recall_lines(server, store, lines, text):
+    assert server.text("recall", {"handle": store(b"a\nb\nc\nd\n"), "lines": lines}) == text
+
+
+@pytest.mark.parametrize("lines", ["0", "5", "3-2", "x", "-1", "1-2-3", "99-100"])
+def test_recall_of_no_lines(server, store, lines):
+    result = server.call("recall", {"handle": store(b"a\nb\nc\nd\n"), "lines": lines})
+    assert result["isError"] and "lines:" in result["content"][0]["text"]
+
+
+def test_recall_grep(server, store):
+    handle = store(b"alpha 1\nbeta 2\nalpha 3\n" + b"x" * 5000 + b"needle" + b"y" * 5000 + b"\n")
+    assert server.text("recall", {"handle": handle, "grep": r"alpha \d"}) == "1:alpha 1\n3:alpha 3\n"
+    assert server.text("recall", {"handle": handle, "grep": "alpha", "lines": "2-4"}) == "3:alpha 3\n"
+    assert "no match in lines 1-4" in server.text("recall", {"handle": handle, "grep": "gamma"})
+    wide = server.text("recall", {"handle": handle, "grep": "needle"})
+    assert wide.startswith("4:x") and "needle" in wide and "characters 4801-6800 of 10006" in wide and len(wide) < 2200
+    assert "regular expression" in server.call("recall", {"handle": handle, "grep": "("})["content"][0]["text"]
+
+
+def test_grep_pages(server, store):
+    handle = store(LONG.encode())
+    text = server.text("recall", {"handle": handle, "grep": "compiling"})
+    assert len(text) < 50000
+    following = int(text.rpartition("lines ")[2].partition("-")[0])
+    assert text.count("\n") == following - 1 < 3000
+    assert server.text("recall", {"handle": handle, "grep": "compiling", "lines": "%d-" % following}).startswith("%d:" % following)
+
+
+def test_catastrophic_pattern_is_ended_and_hooks_are_answered_meanwhile(own_plugin_root, start, store):
+    with open(os.path.join(own_plugin_root, "mcp", "tools.py")) as handle:
+        source = handle.read()
+    assert "recall_command, 20," in source
+    with open(os.path.join(own_plugin_root, "mcp", "tools.py"), "w") as handle:
+        handle.write(source.replace("recall_command, 20,", "recall_command, 2,"))
+    server = start(root=own_plugin_root)
+    server.send({"jsonrpc": "2.0", "id": 5, "method": "tools/call", "params": {
+        "name": "recall", "arguments": {"handle": store(b"a" * 60 + b"!"), "grep": "(a+)+$"}}})
+    assert server.text("hook", post()) == QUIET
+    result = server.answer(5)["result"]
+    assert result["isError"] and "ended after 2 seconds" in result["content"][0]["text"]
+
+
+def test_recall_is_a_page_fault(server, store, state):
+    handle = store(b"text")
+    server.call("hook", post(session_id="the-session"))
+    server.call("recall", {"handle": handle})
+    server.call("recall", {"handle": "0123456789ab"}, 2)
+    assert server.end() == 0
+    assert [(row["handle"], row["route"], row["session"]) for row in faults(state)] == [(handle, "mcp", "the-session")]
+
+
+def test_recall_says_what_an_expired_handle_was(server, state):
+    from contextkernel.store import ledger
+
+    books = ledger.open_ledger()
+    books.take("receipt", {"session": "s", "tool_use_id": "t", "tool": "Bash", "command": "make all", "handle": "feedfacecafe", "lines": 321})
+    books.close()
+    text = server.call("recall", {"handle": "feedfacecafe"})["content"][0]["text"]
+    assert "expired" in text and "321 lines of Bash: make all" in text
+
+
+# -- hooks ------------------------------------------------------------------------------------
+def test_no_opinion_is_the_quietest_reply(server):
+    assert server.text("hook", post()) == QUIET
+    assert server.text("hook", {"hook_event_name": "Stop", "session_id": "s"}) == QUIET
+    assert server.text("hook", {"hook_event_name": "NoSuchEvent"}) == QUIET
+    assert server.text("hook", {}) == QUIET
+    assert server.text("hook", {"hook_event_name": "PreCompact"}) == ""
+    assert server.text("hook", {"hook_event_name": "PostCompact"}) == ""
+
+
+def test_hook_replaces_what_the_script_would(server, run_hook):
+    event = post(tool_response={"stdout": LONG, "stderr": "", "interrupted": False, "isImage": False})
+    resident = json.loads(server.text("hook", event))
+    assert "recall " in resident["hookSpecificOutput"]["updatedToolOutput"]["stdout"]
+    assert server.end() == 0
+    plain = dict(event, tool_input=json.loads(event["tool_input"]), tool_response=json.loads(event["tool_response"]), session_id="s-2")
+    assert run_hook("post_tool_use", plain).reply == resident
+
+
+def test_failing_hook_answers_and_leaves_a_note(own_plugin_root, start, state):
+    with open(os.path.join(own_plugin_root, "hooks", "post_tool_use.py"), "w") as handle:
+        handle.write("import sys\ndef handle(event):\n    print('stray')\n    if event['tool_use_id'] == 'leave':\n        sys.exit(3)\n    raise RuntimeError('on purpose')\n")
+    server = start(root=own_plugin_root)
+    assert server.text("hook", post()) == QUIET
+    assert server.text("hook", post(tool_use_id="leave")) == QUIET
+    assert server.alive() and server.end() == 0
+    assert "RuntimeError: on purpose" in server.stderr and "SystemExit: 3" in server.stderr and "stray" in server.stderr
+    kept = b"".join(path.read_bytes() for path in state.rglob("*") if path.is_file())
+    assert b"on purpose" in kept
+
+
+def test_stray_output_of_imported_code_does_not_reach_the_client(own_plugin_root, start):
+    with open(os.path.join(own_plugin_root, "hooks", "contextkernel", "__init__.py"), "a") as handle:
+        handle.write("\nimport os, sys\nprint('STRAY 1'); os.write(1, b'STRAY 2\\n'); os.system('echo STRAY 3'); sys.stdout.flush()\nassert sys.stdin.read() == ''\n")
+    server = start(root=own_plugin_root)
+    assert server.alive() and len(server.messages) == 1
+    assert server.end() == 0
+    assert all("STRAY %d" % n in server.stderr for n in (1, 2, 3))
+
+
+def test_hook_overhead(server):
+    """An event that no hook has an opinion on: the median round trip, pipes and all."""
+    server.call("hook", post())
+    spent = []
+    for number in range(200):
+        began = time.perf_counter()
+        server.call("hook", post(), number)
+        spent.append(time.perf_counter() - began)
+    assert sorted(spent)[100] < 0.005, "%.2f ms" % (1000 * sorted(spent)[100])
+
+
+# -- long work --------------------------------------------------------------------------------
+SLOW = """
+import os, subprocess, sys, time
+def main(argv):
+    with open(os.environ["CK_TEST_PIDS"], "a") as handle:
+        handle.write("%d %d\\n" % (os.getpid(), subprocess.Popen(["sleep", "60"], stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL).pid))
+    for step in range(int(os.environ.get("CK_TEST_STEPS", "600"))):
+        sys.stderr.write("step %d\\n" % step)
+        sys.stderr.flush()
+        time.sleep(0.1)
+    print("slice of", sys.stdin.read(), argv)
+    return 0
+"""
+
+
+@pytest.fixture
+def slow(own_plugin_root, start, tmp_path):
+    """A server whose slicer takes a minute; `slow.pids()` waits for its processes and names them."""
+    with open(os.path.join(own_plugin_root, "hooks", "ck_slice.py"), "w") as handle:
+        handle.write(SLOW)
+    path = tmp_path / "pids"
+
+    def begin(**env):
+        server = start(root=own_plugin_root, env=dict({"CK_TEST_PIDS": str(path)}, **env))
+
+        def pids():
+            until = time.monotonic() + TIMEOUT
+            while not (path.exists() and path.read_text().endswith("\n")):
+                assert time.monotonic() < until, "no child started"
+                time.sleep(0.02)
+            return [int(word) for word in path.read_text().split()]
+
+        server.pids = pids
+        server.slice = lambda identity, **meta: server.send({"jsonrpc": "2.0", "id": identity, "method": "tools/call", "params": dict(
+            {"name": "kernel_repo_slice", "arguments": {"symptom": "boom", "repo": str(tmp_path), "budget": 4000, "depth": "2"}}, **meta)})
+        return server
+
+    return begin
+
+
+def gone(pids):
+    """Whether all these processes end within a few seconds; zombies that nobody collects count as ended."""
+    until = time.monotonic() + 5
+    while time.monotonic() < until:
+        states = []
+        for pid in pids:
+            try:
+                with open("/proc/%d/stat" % pid) as handle:
+                    states.append(handle.read().rpartition(")")[2].split()[0])
+            except OSError:
+                pass
+        if not any(one != "Z" for one in states):
+            return True
+        time.sleep(0.05)
+    return False
+
+
+needs_proc = pytest.mark.skipif(not os.path.exists("/proc/self/stat"), reason="no /proc here")
+
+
+@needs_proc
+def test_cancelled_call_ends_its_children_and_is_not_answered(slow):
+    server = slow()
+    server.slice(1)
+    pids = server.pids()
+    server.send({"jsonrpc": "2.0", "method": "notifications/cancelled", "params": {"requestId": "1"}})  # another id: "1" is not 1
+    assert server.alive()
+    server.send({"jsonrpc": "2.0", "method": "notifications/cancelled", "params": {"requestId": 1, "reason": "enough"}})
+    assert gone(pids)
+    assert server.alive()
+    time.sleep(0.3)
+    assert [message["id"] for message in server.messages] == ["alive", "alive"] and server.said.empty()
+
+
+@needs_proc
+@pytest.mark.parametrize("how", ["eof", "SIGTERM", "SIGINT"])
+def test_leaving_ends_the_children(slow, how):
+    server = slow()
+    server.slice(1)
+    pids = server.pids()
+    if how != "eof":
+        server.process.send_signal(getattr(signal, how))
+        assert server.process.wait(TIMEOUT) == 0
+    assert server.end() == 0
+    assert gone(pids)
+
+
+def test_progress_and_arguments(slow):
+    server = slow(CK_TEST_STEPS="25")
+    server.slice(1, _meta={"progressToken": "tok"})
+    result = server.answer(1)["result"]["content"][0]["text"]
+    assert "slice of boom" in result and "'--budget', '4000'" in result and "'--depth', '2'" in result and "'--wait'" in result
+    reports = [message["params"] for message in server.messages if message.get("method") == "notifications/progress"]
+    assert reports and all(report["progressToken"] == "tok" and "step" in report["message"] for report in reports)
+    steps = [report["progress"] for report in reports]
+    assert steps == sorted(set(steps))
+
+
+def test_no_progress_unasked(slow):
+    server = slow(CK_TEST_STEPS="15")
+    server.slice(1)
+    server.answer(1)
+    assert len(server.messages) == 1
+
+
+def test_hooks_are_answered_while_slices_run(slow):
+    server = slow()
+    server.call("hook", post())
+    for identity in range(10, 16):
+        server.slice(identity)
+    server.pids()
+    spent = []
+    for number in range(100, 150):
+        began = time.perf_counter()
+        assert server.call("hook", post(), number)
+        spent.append(time.perf_counter() - began)
+    assert sorted(spent)[25] < 0.02, "%.1f ms" % (1000 * sorted(spent)[25])
+
+
+def test_calls_under_way_are_answered_at_the_end_of_input(start, store):
+    """What a shell pipe does: all lines at once, then the end."""
+    server = start()
+    handle = store(b"text")
+    for identity in range(3):
+        server.send({"jsonrpc": "2.0", "id": identity, "method": "tools/call", "params": {"name": "recall", "arguments": {"handle": handle}}})
+    assert server.end() == 0
+    found = [server.said.get_nowait() for _ in range(3)]
+    assert sorted(message["id"] for message in found) == [0, 1, 2]
+
+
+def test_client_that_stops_reading(plugin_root, state):
+    process = subprocess.Popen([sys.executable, "-I", "-S", os.path.join(plugin_root, "mcp", "server.py")],
+                               stdin=subprocess.PIPE, stdout=subprocess.PIPE, stderr=subprocess.DEVNULL)
+    try:
+        process.stdout.close()
+        process.stdin.write(b'{"jsonrpc":"2.0","id":1,"method":"ping"}\n')
+        process.stdin.flush()  # and the input stays open
+        assert process.wait(TIMEOUT) == 0
+    finally:
+        process.kill()
+
+
+# -- where it runs ----------------------------------------------------------------------------
+def test_folder_comes_from_the_last_hook_then_from_roots(slow, tmp_path):
+    here = tmp_path / "project ä"
+    here.mkdir()
+    server = slow(CK_TEST_STEPS="1")
+    server.ask("initialize", {"capabilities": {"roots": {"listChanged": True}}})
+    server.send({"jsonrpc": "2.0", "method": "notifications/initialized"})
+    asked = server.next()
+    assert asked["method"] == "roots/list"
+    server.send({"jsonrpc": "2.0", "id": asked["id"], "result": {"roots": [{"uri": here.as_uri()}]}})
+    assert repr(str(here)) in server.text("kernel_repo_slice", {"symptom": "x"}, 2)
+    server.call("hook", post(cwd=str(tmp_path)), 3)
+    assert repr(str(tmp_path)) in server.text("kernel_repo_slice", {"symptom": "x"}, 4)
+    assert repr(str(here)) in server.text("kernel_repo_slice", {"symptom": "x", "repo": "project ä"}, 5)
+
+
+def test_started_inside_the_plugin_it_asks_for_a_folder(start, plugin_root):
+    server = start(cwd=plugin_root)
+    for name, arguments in (("kernel_repo_slice", {"symptom": "x"}), ("kernel_slice", {"file": "mcp/server.py", "symbol": "main"})):
+        assert "an absolute path is needed" in server.call(name, arguments)["content"][0]["text"]
+
+
+def test_codex_gets_slices_that_it_does_not_cut(slow):
+    server = slow(CK_TEST_STEPS="1")
+    server.ask("initialize", {"clientInfo": {"name": "codex-mcp-client", "version": "0.171.0"}})
+    for given, kept in (({}, 11000), ({"budget": "auto"}, 11000), ({"budget": 4000}, 4000), ({"budget": "80000"}, 11000)):
+        assert "'--budget', '%d'" % kept in server.text("kernel_repo_slice", dict({"symptom": "x", "repo": "/"}, **given), 2)
+
+
+@pytest.mark.parametrize("frozen", [False, True])
+def test_plugin_folder_is_not_written(own_plugin_root, state, frozen):
+    before = plugin.files_of(own_plugin_root)
+    command = ["python3", "-I", "-S", os.path.join(own_plugin_root, "mcp", "server.py")]
+    if frozen:
+        command = plugin.frozen(own_plugin_root, command)
+    lines = [{"jsonrpc": "2.0", "id": 1, "method": "initialize", "params": {}}, {"jsonrpc": "2.0", "method": "notifications/initialized"},
+             {"jsonrpc": "2.0", "id": 2, "method": "tools/call", "params": {"name": "hook", "arguments": post()}},
+             {"jsonrpc": "2.0", "id": 3, "method": "tools/call", "params": {"name": "recall", "arguments": {"handle": "0123456789ab"}}}]
+    done = subprocess.run(command, input="".join(json.dumps(line) + "\n" for line in lines).encode(), stdout=subprocess.PIPE, stderr=subprocess.PIPE,
+                          env=plugin.environment(own_plugin_root), timeout=TIMEOUT)
+    assert done.returncode == 0 and done.stderr == b""
+    assert [json.loads(line)["id"] for line in done.stdout.splitlines()] == [1, 2, 3]
+    assert plugin.files_of(own_plugin_root) == before
+    assert list((state / "pycache").rglob("*.pyc"))
+
+
+@pytest.mark.parametrize("broken", ["read-only", "a file"])
+def test_unusable_state_folder(start, tmp_path, broken):
+    where = tmp_path / "bad"
+    if broken == "a file":
+        where.write_text("no folder")
+    else:
+        where = "/proc/no-state-here"
+    server = start(env={"CK_DATA": str(where)})
+    assert server.text("hook", post()) == QUIET
+    assert server.text("hook", post(tool_response={"stdout": LONG, "stderr": "", "interrupted": False, "isImage": False}), 2) == QUIET
+    assert server.alive() and server.end() == 0
