@@ -1,0 +1,71 @@
+"""ck.py failure-lane: switches on, off or shows the shell prefix that lets Claude Code show failures whole."""
+from __future__ import annotations
+
+import os
+import sys
+
+from contextkernel.host import lane
+from contextkernel.host.install import Refused
+from contextkernel.store import settings
+
+USAGE = "usage: ck.py failure-lane on [--yes] | off | status"
+ROOT = os.path.dirname(os.path.dirname(os.path.realpath(__file__)))
+
+
+def main(argv: "list[str]") -> int:
+    """0; 1 when nothing was changed (refused, or not agreed to); 2 after a wrong call."""
+    verb, flags = (argv[0] if argv else ""), argv[1:]
+    if verb not in ("on", "off", "status") or any(flag != "--yes" or verb != "on" for flag in flags):
+        sys.stderr.write(USAGE + "\n")
+        return 2
+    state, path = settings.data_root(), lane.settings_path()
+    try:
+        if verb == "status":
+            return _status(lane.status(state, path))
+        return _on(state, path, "--yes" in flags) if verb == "on" else _off(state, path)
+    except Refused as error:
+        sys.stderr.write("ck.py failure-lane: %s\n" % error)
+        return 1
+
+
+def _on(state: str, path: str, agreed: bool) -> int:
+    plan = "sets env.%s in %s to %s" % (lane.PREFIX, path, lane.wrapper_path(state))
+    if not agreed and not _agrees(plan):
+        print("Not switched on. It %s; `ck.py failure-lane on --yes` does it." % plan)
+        return 1
+    chained = lane.switch_on(state, ROOT, python(), path, os.environ.get(lane.PREFIX, ""))
+    print("The failure lane is on: it %s.%s Takes effect in sessions started from now on; `ck.py failure-lane off` undoes it."
+          % (plan, " Your own prefix stays in force behind it: %s." % chained if chained else ""))
+    return 0
+
+
+def _agrees(plan: str) -> bool:
+    """Whether a person at a terminal says yes."""
+    if not sys.stdin or not sys.stdin.isatty():
+        return False
+    sys.stdout.write("The failure lane %s. Every shell command of Claude Code is then started through that file. Switch it on? [y/N] " % plan)
+    sys.stdout.flush()
+    return sys.stdin.readline().strip().lower() in ("y", "yes")
+
+
+def _off(state: str, path: str) -> int:
+    named = lane.switch_off(state, path)
+    print("The failure lane is off%s. %s stays for sessions that still run; it passes everything through." % (
+        ": %s is as it was" % path if named else "; %s did not name it" % path, lane.wrapper_path(state)))
+    return 0
+
+
+def _status(now: lane.Status) -> int:
+    if now.named == now.wrapper and now.root:
+        print("on: %s names %s, which starts %s%s" % (now.settings, now.wrapper, now.root, " and then %s" % now.chained if now.chained else ""))
+    elif now.named == now.wrapper:
+        print("half on: %s names %s, which passes everything through; `failure-lane on` or `off` mends it" % (now.settings, now.wrapper))
+    else:
+        print("off: %s names %s" % (now.settings, now.named or "no shell prefix"))
+    return 0
+
+
+def python() -> str:
+    """The interpreter to start after a failure: the base one, not a virtual environment's, which may go."""
+    base = getattr(sys, "_base_executable", None)
+    return base if base and os.path.exists(base) else sys.executable or "python3"

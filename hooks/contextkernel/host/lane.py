@@ -1,0 +1,207 @@
+"""The failure lane's place: the wrapper's copy in the state folder, the setting that names it, and the notes it reads.
+
+STATE/bin/failure-lane   the copy that CLAUDE_CODE_SHELL_PREFIX names: a missing prefix makes every command exit 127, so it
+                         lies outside of the plugin and stays when the lane is switched off (sessions that run still name it)
+STATE/lane/where         interpreter and plugin folder, one a line; without it the copy passes everything through
+STATE/lane/chained       the prefix that the user had before
+STATE/lane/<…>.json      the journal of the settings file (install.py)
+STATE/lane/raw-<key>     a command that stays raw
+"""
+from __future__ import annotations
+
+import os
+import shutil
+import subprocess
+import time
+from typing import NamedTuple, Optional
+
+from contextkernel.host import install
+from contextkernel.host.install import Refused
+from contextkernel.host.shell_call import key_of
+
+PREFIX = "CLAUDE_CODE_SHELL_PREFIX"
+NOTE_SECONDS = 3600  # a note of a command that succeeded is not taken by a wrapper; it must not speak for ever
+TRIAL_SECONDS = 20
+
+
+class Status(NamedTuple):
+    """`named`: the prefix in the settings file ("" for none); `wrapper`: our copy's path; `root`: the plugin it would start ("" when off)."""
+
+    settings: str
+    named: str
+    wrapper: str
+    root: str
+    chained: str
+
+
+def settings_path() -> str:
+    """The user's settings.json of Claude Code."""
+    return os.path.join(os.environ.get("CLAUDE_CONFIG_DIR") or os.path.join(os.path.expanduser("~"), ".claude"), "settings.json")
+
+
+def wrapper_path(state: str) -> str:
+    """Where the copy lies."""
+    return os.path.join(state, "bin", "failure-lane")
+
+
+def _lane(state: str, *names: str) -> str:
+    return os.path.join(state, "lane", *names)
+
+
+def _line(path: str, number: int = 0) -> str:
+    """A line of a small file; "" when it is not there."""
+    raw = install.read(path)
+    lines = os.fsdecode(raw or b"").split("\n")
+    return lines[number] if number < len(lines) else ""
+
+
+def status(state: str, path: str) -> Status:
+    """What is switched on. Raises Refused for settings that cannot be read."""
+    env = install.parse(install.read(path), path).get("env")
+    named = env.get(PREFIX) if isinstance(env, dict) else None
+    return Status(path, named if isinstance(named, str) else "", wrapper_path(state), _line(_lane(state, "where"), 1), _line(_lane(state, "chained")))
+
+
+# -- on ----------------------------------------------------------------------------------------------------------------
+def place(state: str, root: str, python: str) -> str:
+    """The path of the wrapper's copy, written and tried out, with the plugin and interpreter it will start. Raises Refused."""
+    path = wrapper_path(state)
+    for text in (path, root, python):
+        if "\n" in text:
+            raise Refused("%r holds a line break; the failure lane cannot name it" % text)
+    if " -" in path:
+        raise Refused("%s holds ' -', where Claude Code would split it; choose another state folder ($CK_DATA)" % path)
+    source = os.path.join(root, "hooks", "failure_lane")
+    body = install.read(source)
+    if body is None:
+        raise Refused("%s is missing" % source)
+    _place_file(path, _with_shell(body), 0o700)
+    _place_file(_lane(state, "where"), os.fsencode("%s\n%s\n" % (python, root)), 0o600)
+    _try_out(path)
+    return path
+
+
+def _with_shell(body: bytes) -> bytes:
+    """The wrapper with bash in its first line where there is one: that saves it a start (see there)."""
+    bash = "/bin/bash" if os.access("/bin/bash", os.X_OK) else shutil.which("bash") or ""
+    if not bash or " " in bash:
+        return body
+    return b"#!" + os.fsencode(bash) + b" -p\n" + body.split(b"\n", 1)[1]
+
+
+def _place_file(path: str, raw: bytes, mode: int) -> None:
+    if install.read(path) != raw:
+        install.write(path, raw)
+    try:
+        os.chmod(path, mode)
+    except OSError as error:
+        raise Refused("%s: %s" % (path, error.strerror)) from error
+
+
+def _try_out(path: str) -> None:
+    """Raises Refused unless the copy runs a command and keeps its exit code: a broken prefix would break every command."""
+    env = {name: value for name, value in os.environ.items() if name != PREFIX}
+    try:
+        done = subprocess.run([path, "exit 42"], env=env, stdin=subprocess.DEVNULL, stdout=subprocess.DEVNULL,
+                              stderr=subprocess.PIPE, timeout=TRIAL_SECONDS)
+    except (OSError, subprocess.TimeoutExpired) as error:
+        raise Refused("%s cannot be run (%s)" % (path, error)) from error
+    if done.returncode != 42:
+        raise Refused("%s answers a trial with exit %d: %s" % (path, done.returncode, done.stderr.decode("utf-8", "replace")[:200]))
+
+
+def switch_on(state: str, root: str, python: str, path: str, inherited: str = "") -> str:
+    """The prefix that is chained now ("" for none), after the wrapper's copy stands and the settings name it. Raises Refused.
+
+    `inherited` is the prefix in the environment: the settings would override it, so it is chained too.
+    """
+    ours = wrapper_path(state)
+    now = status(state, path)
+    before = now.named or inherited
+    chained = before if before not in ("", ours) else now.chained
+    if "\n" in chained:
+        raise Refused("the prefix %r holds a line break; it cannot be chained" % chained)
+    if chained:
+        _place_file(_lane(state, "chained"), os.fsencode(chained + "\n"), 0o600)
+    place(state, root, python)
+    if now.named == ours:
+        return chained
+    journal = install.opened(_lane(state), path)
+    install.save_journal(_lane(state), journal)  # before the change: a crash leaves a way back
+    install.change(path, lambda settings: _set(settings, ours))
+    install.save_journal(_lane(state), journal._replace(after=install.digest(install.read(path))))
+    return chained
+
+
+def _set(settings: dict, value: str) -> None:
+    env = settings.setdefault("env", {})
+    if not isinstance(env, dict):
+        raise Refused("env in the settings is no object; nothing was changed")
+    env[PREFIX] = value
+
+
+def refresh(state: str, root: str, python: str) -> None:
+    """After an update of the plugin: the copy and the folder it starts are this plugin's. Does nothing where the lane is off. Raises Refused."""
+    if _line(_lane(state, "where"), 1) and os.path.exists(wrapper_path(state)):
+        if _line(_lane(state, "where"), 1) != root or install.read(wrapper_path(state)) != _with_shell(install.read(os.path.join(root, "hooks", "failure_lane")) or b"\n"):
+            place(state, root, python)
+
+
+# -- off ---------------------------------------------------------------------------------------------------------------
+def switch_off(state: str, path: str) -> bool:
+    """Whether the settings named our wrapper; they are as before now, to the byte where nobody touched them since. Raises Refused.
+
+    The copy stays, and passes everything through (to the user's own prefix where there was one), for sessions that run.
+    """
+    ours, now = wrapper_path(state), install.read(path)
+    named = status(state, path).named == ours
+    journal = install.load_journal(_lane(state), path)
+    if named and journal is not None and journal.exact and install.digest(now) == journal.after:
+        if journal.before is None:
+            os.unlink(os.path.realpath(path))
+        else:
+            install.write(path, journal.before)
+    elif named:
+        install.change(path, lambda settings: _unset(settings, journal))
+    install.drop_journal(_lane(state), path)
+    if os.path.exists(_lane(state, "where")):
+        os.unlink(_lane(state, "where"))
+    return named
+
+
+def _unset(settings: dict, journal: Optional[install.Journal]) -> None:
+    """Takes our value out: back to the prefix that stood there before, else away, with an `env` that was not there before."""
+    try:
+        old = install.parse(journal.before, journal.path) if journal is not None else {}
+    except Refused:
+        old = {}
+    env = old.get("env") if isinstance(old.get("env"), dict) else {}
+    if PREFIX in env:
+        settings["env"][PREFIX] = env[PREFIX]
+        return
+    del settings["env"][PREFIX]
+    install.prune(settings, install.containers(old), ("env",))
+
+
+# -- notes -------------------------------------------------------------------------------------------------------------
+def leave_note(state: str, command: str, session: str) -> None:
+    """Tell the wrapper that this session's next failure of the command stays raw. Raises OSError. Nothing where the lane is off."""
+    if not os.path.exists(_lane(state, "where")):
+        return
+    now = time.time()
+    for entry in os.scandir(_lane(state)):
+        if entry.name.startswith("raw-") and now - entry.stat().st_mtime > NOTE_SECONDS:
+            os.unlink(entry.path)
+    os.close(os.open(_lane(state, "raw-" + key_of(command, session)), os.O_WRONLY | os.O_CREAT | os.O_TRUNC, 0o600))
+    os.utime(_lane(state, "raw-" + key_of(command, session)))
+
+
+def take_note(state: str, command: str, session: str) -> bool:
+    """Whether a note asked to leave this command raw; it is used up."""
+    path = _lane(state, "raw-" + key_of(command, session))
+    try:
+        fresh = time.time() - os.stat(path).st_mtime <= NOTE_SECONDS
+        os.unlink(path)
+    except OSError:
+        return False
+    return fresh

@@ -1,0 +1,75 @@
+"""PostToolUseFailure: link a failure that the failure lane rewrote to its tool use; else say once what the client cut out."""
+from __future__ import annotations
+
+import os
+import sys
+
+sys.path.insert(0, os.path.dirname(os.path.realpath(__file__)))  # -I leaves it out
+from contextkernel.host import cut, hook, replies
+from contextkernel.store import book, settings
+
+ONCE = 12 * 3600  # seconds: the advice is given once per command of a session
+
+
+def handle(event: dict) -> dict:
+    """Context about a cut, or {}. Nothing here can replace the text of a failure."""
+    error = event.get("error")
+    if event.get("tool_name") != "Bash" or not isinstance(error, str) or len(error) < 100:
+        return {}
+    handle_ = cut.rewritten_in(error)
+    if handle_:
+        _link(event, handle_)
+        return {}
+    found = cut.cut_in(error, settings.number("BASH_MAX_OUTPUT_LENGTH", cut.KEPT) or cut.KEPT)
+    if found is None or not _first(event):
+        return {}
+    return replies.add_context(event, cut.advice(found, _speaks_of_code(error)))
+
+
+def _text(event: dict, name: str) -> str:
+    value = event.get(name)
+    return value if isinstance(value, str) else ""
+
+
+def _link(event: dict, handle_: str) -> None:
+    """The wrapper knew neither the tool use nor the agent: this event does. Its copy of the original is laid into the session's folder."""
+    from contextkernel.host import session
+    from contextkernel.store import blobs
+
+    book.record("link", {"handle": handle_, "session": _text(event, "session_id"), "tool_use_id": _text(event, "tool_use_id"),
+                         "agent": _text(event, "agent_id"), "agent_type": _text(event, "agent_type"), "status": "pending"})
+    folder = session.results_folder(_text(event, "transcript_path"))
+    if not folder or os.path.exists(os.path.join(folder, session.recall_name(handle_))):
+        return
+    try:
+        session.offer(_text(event, "transcript_path"), handle_, blobs.get(handle_))
+    except (OSError, blobs.UnknownHandle) as error:
+        book.record("note", {"event": "PostToolUseFailure", "session": _text(event, "session_id"), "why": "no recall file: %s" % error})
+
+
+def _first(event: dict) -> bool:
+    """Whether this command's cut has not been spoken of in this session, and the lane is off (it left this one raw on purpose)."""
+    from contextkernel.host import shell_call
+    from contextkernel.store import live
+
+    if os.path.exists(os.path.join(settings.data_root(), "lane", "where")):
+        return False
+    given = event.get("tool_input")
+    command = given.get("command") if isinstance(given, dict) else ""
+    if not isinstance(command, str) or shell_call.wants_raw(command):
+        return False
+    try:
+        return live.first_in(_text(event, "session_id"), "cut-" + shell_call.key_of(command, ""), ONCE)
+    except OSError:
+        return False  # no state folder: rather not at all than every time
+
+
+def _speaks_of_code(error: str) -> bool:
+    from contextkernel.project import symptom  # late: only for a cut failure
+
+    evidence = symptom.read(error)
+    return bool(evidence.frames or evidence.raised or evidence.tests)
+
+
+if __name__ == "__main__":
+    raise SystemExit(hook.run(handle, book.record))
