@@ -109,7 +109,7 @@ def offer_rule(setup: Setup, journal: install.Journal) -> install.Journal:
 
 def lane(setup: Setup, verb: str) -> None:
     """Switches the failure lane on or off, through its own command. Raises Failed."""
-    words = [setup.python, "-I", "-S", os.path.join(setup.root, "hooks", "ck.py"), "failure-lane", verb]
+    words = [setup.python, "-I", "-S", os.path.join(setup.root, "hooks", "ck.py"), "failure-lane", verb] + (["--yes"] if verb == "on" else [])
     setup.say("python3 hooks/ck.py failure-lane %s" % verb)
     if not setup.dry:
         setup.note(run(words).strip())
