@@ -19,7 +19,7 @@ CLIENT_SHOWS = 10000  # UTF-16 units of a failure that the client shows whole (2
 MOST = 9900  # of our text
 MOSTLY_NOISE = 0.5  # an output that the client shows whole is rewritten only below this share of its length
 LARGEST = 256 * 1024 * 1024  # bytes; what is larger stays as the client shows it
-NUL, RARE = "\u2400", 20  # the sign for a NUL, shown where they are less than a twentieth
+NUL, RARE = "\u2400", 10  # the sign for a NUL, shown where they are less than a tenth
 SECONDS = 30  # then the original stays: the client waits for us
 HELD = (signal.SIGTERM, signal.SIGINT, signal.SIGHUP) if os.name == "posix" else ()
 
