@@ -8,6 +8,8 @@ claude            a runner of scenarios, once for each client in $CK_CLAUDE_BINS
 from __future__ import annotations
 
 import os
+import re
+import signal
 import sys
 import types
 
@@ -20,6 +22,7 @@ sys.dont_write_bytecode = True
 import isolation  # noqa: E402
 import plugin  # noqa: E402
 
+LIMIT_S = 150
 REAL_HOME = os.path.expanduser("~")
 BEFORE = isolation.listing(REAL_HOME)
 FOLDERS = isolation.open_folders(plugin.BASE_PYTHON)
@@ -28,6 +31,20 @@ isolation.enter(FOLDERS)
 
 def pytest_configure(config):
     config.stash_leaks = []
+
+
+@pytest.hookimpl(hookwrapper=True)
+def pytest_runtest_protocol(item):
+    """One test with its fixtures gets LIMIT_S; then it fails where it hangs, and the session goes on."""
+
+    def give_up(signum, frame):
+        pytest.fail("still running after %d s" % LIMIT_S)
+
+    before = signal.signal(signal.SIGALRM, give_up)
+    signal.alarm(LIMIT_S)
+    yield
+    signal.alarm(0)
+    signal.signal(signal.SIGALRM, before)
 
 
 def pytest_sessionfinish(session, exitstatus):
@@ -85,7 +102,6 @@ def client_paths():
 
 def client_name(path):
     """The version in a client's path (…/cc-2.1.332/…), else its file name."""
-    import re
     found = re.search(r"\d+\.\d+\.\d+", path)
     return found.group(0) if found else os.path.basename(path)
 

@@ -3,6 +3,7 @@ from __future__ import annotations
 
 import json
 import os
+import re
 import signal
 import subprocess
 import time
@@ -119,5 +120,5 @@ def test_killed_while_answering_the_original_is_on_disk(plugin_root, state):
 
 
 def whole_blobs(folder):
-    """Names of finished blobs: 64 hexadecimal digits."""
-    return [name for _, _, files in os.walk(folder) for name in files if len(name) == 64 and not set(name) - set("0123456789abcdef")]
+    """Names of finished blobs: 64 hexadecimal digits, then what the store adds."""
+    return [name for _, _, files in os.walk(folder) for name in files if re.fullmatch(r"[0-9a-f]{64}(\.\d+)?", name)]

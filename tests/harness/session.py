@@ -12,6 +12,7 @@ PLUGIN = "context-kernel@context-kernel-marketplace"
 RECALL_TOOL = "mcp__plugin_context-kernel_kernel__recall"
 HERE = os.path.dirname(os.path.abspath(__file__))
 
+# Older clients take `sed -n A,Bp FILE` for a Read of that range and answer the same Read with a stub: ask for other lines.
 # What the scripted model writes where a real one would have read: the folder and the handle, both from its own context.
 FOLDER = r"{{regex:(/[^\s\"'`<>]*/tool-results)}}"
 HANDLE = r"{{regex:\[ck: [^\n]*?\brecall ([0-9a-f]{12})}}"
@@ -52,19 +53,26 @@ PROJECT_FILES = dict(source_files(), **{
 
 
 def stop_and_kill(root: str) -> str:
-    """A shell script that freezes the plugin's MCP server, prints 2,000 lines and has the server killed half a second later:
-    the hook for these lines is then in flight when its server dies.  It matches the one root's server of this session alone."""
-    return """#!/bin/bash
-found=
-for folder in /proc/[0-9]*; do
-  [ "$(cut -z -c1-400 "$folder/cmdline" 2>/dev/null | tr '\\0' '\\n' | grep -Fxc -- %s)" = 1 ] || continue
-  [ "$(tr '\\0' '\\n' <"$folder/environ" 2>/dev/null | grep -Fxc -- "HOME=$HOME")" = 1 ] || continue
-  found=${folder#/proc/}
-  kill -STOP "$found" && { (sleep 0.5; kill -KILL "$found") >/dev/null 2>&1 & }
-done
-[ -n "$found" ] || echo "no server found" >&2
-seq -f 'unprotected line %%g of the call in between' 1 400
-""" % ("'" + (root + "/mcp/server.py").replace("'", "'\\''") + "'")
+    """A script that freezes the plugin's MCP server, has it killed half a second later and prints 400 lines:
+    the hook for these lines is then in flight when its server dies.  It matches the server of this one root alone."""
+    return """#!/usr/bin/env python3
+import os, signal, subprocess
+server = %r
+for pid in filter(str.isdigit, os.listdir("/proc")):
+    try:
+        with open("/proc/" + pid + "/cmdline", "rb") as handle:
+            words = handle.read().decode("utf-8", "replace").replace("//mcp", "/mcp").split("\\0")
+    except OSError:
+        continue
+    if server in words:
+        os.kill(int(pid), signal.SIGSTOP)
+        subprocess.Popen(["sh", "-c", "sleep 0.5; kill -KILL " + pid], stdin=subprocess.DEVNULL, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
+        break
+else:
+    print("no server found")
+for number in range(1, 401):
+    print("unprotected line %%d of the call in between" %% number)
+""" % (root + "/mcp/server.py")
 
 
 def call(use_id: str, name: str, **arguments) -> dict:
@@ -110,11 +118,11 @@ def long_session(root: str, lane: str) -> dict:
         {"tools": [bash("toolu_raw", "cat other.log # ck:raw")]},
         {"tools": [bash("toolu_sed", "sed -n 15000,15003p " + COPY)]},
         {"tools": [bash("toolu_grep_copy", "grep -n 'retry budget' " + COPY)]},
-        {"tools": [call("toolu_read_copy", "Read", file_path=COPY, offset=15000, limit=4)]},
+        {"tools": [call("toolu_read_copy", "Read", file_path=COPY, offset=16000, limit=4)]},
         {"tools": [call("toolu_agent", "Agent", description="look", prompt="SUB-TASK look at the log", subagent_type="general-purpose", run_in_background=False)]},
     ]
     turns += [{"tools": recall}] if recall else []
-    turns += [{"tools": [bash("toolu_between", "./stop_and_kill.sh")]}, {"tools": [bash("toolu_after_kill", "cat third.log")]}] if resident else []
+    turns += [{"tools": [bash("toolu_between", "./stop_and_kill.py")]}, {"tools": [bash("toolu_after_kill", "cat third.log")]}] if resident else []
     turns += ["first answer"]
     turns += [{"tools": [bash("toolu_resumed", "sed -n 15000,15003p " + COPY)]}, "second answer"]
     turns += [{"tools": [bash("toolu_compacted", "sed -n 15000,15003p " + COPY)]}]
@@ -124,11 +132,11 @@ def long_session(root: str, lane: str) -> dict:
         "turns": turns, "permissions": "default", "timeout_s": 120,
         "subagents": {"SUB-TASK": [{"tools": [bash("toolu_sub", "cat build.log")]},
                                    {"tools": [bash("toolu_sub_sed", "sed -n 15000,15003p " + COPY)]},
-                                   {"tools": [call("toolu_sub_read", "Read", file_path=COPY, offset=15000, limit=4)]}, "sub answer"]},
+                                   {"tools": [call("toolu_sub_read", "Read", file_path=COPY, offset=16000, limit=4)]}, "sub answer"]},
         "compact_turns": [{"text": "<analysis>a</analysis><summary>The log was cut: [ck: recall " + HANDLE + "]</summary>"}],
-        "files": dict(PROJECT_FILES, **{"stop_and_kill.sh": stop_and_kill(root)}),
+        "files": dict(PROJECT_FILES, **{"stop_and_kill.py": stop_and_kill(root)}),
         "mcp": {"mcpServers": {"mini": {"command": "{{python}}", "args": [os.path.join(HERE, "mini_mcp.py")]}}},
-        "user_settings": {"permissions": {"allow": ["mcp__mini", "Bash(./stop_and_kill.sh)", RECALL_TOOL]}},
+        "user_settings": {"permissions": {"allow": ["mcp__mini", "Bash(./stop_and_kill.py)", RECALL_TOOL]}},
         "runs": [{"prompt": "start"}, {"prompt": "go on", "resume": True}, {"prompt": "/compact keep the log", "resume": True}, {"prompt": "and on", "resume": True}],
     }
 
