@@ -15,7 +15,7 @@ FAILURE_CAP = 9900  # characters; the client cuts a failing command's output at 
 SUCCESS_CAP = 30000  # characters; above, the client shows a 2 KB preview
 LEAST = 800  # bytes; shorter texts pass, no rewriting of them pays for its mark
 LEAST_SAVED, LEAST_SHARE = 240, 0.10  # bytes and share that a rewriting must save: twice the cost of a mark, and a tenth
-ROOM, FAILURE_ROOM = 6500, 8600  # characters to aim at: about 1,600 and 2,150 tokens
+ROOM, FAILURE_ROOM = 6500, 7800  # characters to aim at: about 1,600 and 1,950 tokens
 SAMPLE_HEAD, SAMPLE_TAIL = 12000, 4000  # characters looked at to tell the format
 
 

@@ -19,6 +19,7 @@ ARROW = re.compile(r"\s*--> (?P<path>.+?):(?P<l2>\d+):(?P<c2>\d+)$")
 CODE = re.compile(r"(?:error )?(?P<code>[A-Z]{1,5}\d{2,5})\b:?")
 RULE = re.compile(r"[\[(](?P<rule>-?[\w@/.=+-]{3,60})[\])]\s*$")
 SLOTS = re.compile(r"'[^']*'|\"[^\"]*\"|`[^`]*`|‘[^’]*’|“[^”]*”|\d+")
+RUNTIME = re.compile(r"\w+Warning: ")
 FEWEST = 6  # diagnostics
 WORST_ORDER = {"fatal error": 0, "error": 0, "ERROR": 0, "E": 0, "F": 0}
 VARIANTS_ROOM = 1200  # characters of differing names kept in the list of one kind; above, places only
@@ -158,6 +159,8 @@ def _placed(line: str, index: int) -> Optional[Entry]:
     if not match or not re.search(r"[./\\]", match.group("path")) and not match.group("level"):
         return None
     text = match.group("text")
+    if RUNTIME.match(text):
+        return None  # a warning that a running program printed: templates say it shorter
     code, rule = CODE.match(text), RULE.search(text)
     if not match.group("level") and not code and not rule and not (match.group("c1") or match.group("c2")):
         return None

@@ -9,7 +9,7 @@ from contextkernel.normalize.plan import CONTEXT, FACT, MUST, NOTABLE, PLAIN, RA
 from contextkernel.normalize.severity import FAULT, severity
 
 WHOLE = 400  # changed lines; up to here nothing of a diff is left out
-ROOM = 15000  # characters for a larger one
+ROOM = 10000  # characters for a larger one
 BLOCK = 60  # lines; longer hunks are offered in pieces
 LOCK_START, LOCK_END = 4, 5  # lines of a generated file's hunk that stay
 FILE = re.compile(r"diff --(?:git|cc|combined) |Index: |diff -")

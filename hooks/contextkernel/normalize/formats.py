@@ -39,6 +39,8 @@ FORMATS: Tuple[Format, ...] = (
     Format("paths", r"^(?:find|fd|fdfind|git ls-files|git ls-tree|git diff|git show|rg|grep|ls|tree|locate|tar|unzip|du|ag|git grep|Glob)\b", ("/",), "", "paths"),
     Format("grep", "", (":",), r"^[\w./@+~-]+:\d+:.*\n[\w./@+~-]+[:-]\d+[:-]", "grep"),
     Format("paths", "", ("/",), r"\A(?:\S*/\S+\n){8}", "paths"),
+    Format("installs", "", ("Unpacking ", "Inst ", "Collecting ", "Get:1 ", "Setting up "), r"^(?:Unpacking|Inst|Collecting|Get:\d+|Setting up) \S", "installs"),
+    Format("table", "", ("  ", " | "), r"^\S.*\S(?:\s{2,}| \| )\S.*\n.*\S(?:\s{2,}| \| )\S.*\n.*\S(?:\s{2,}| \| )\S", "table"),
     Format("unittest", "", ("Ran ", "... ok", "... FAIL", "... ERROR"), r"^Ran \d+ tests? in |^(?:FAIL|ERROR): \w+ \(|^\S+ \(.*\) \.\.\. ", "unittest_run"),
     Format("other test runs", "", (" examples, ", "Tests:", "Tests run:", "[  FAILED", "[==", "tests completed", "Test project ", "Failed!", "Passed!"),
            r"^\d+ examples?, |^Tests: \d+, |Tests run: \d+|^\[=+\]|tests completed|^Test project |^(?:Failed|Passed)!  - |^Executed \d+ tests", "otherruns"),

@@ -2,7 +2,7 @@
 from __future__ import annotations
 
 import re
-from typing import List, Optional
+from typing import Dict, List, Optional
 
 from contextkernel.normalize.page import Page
 from contextkernel.normalize.plan import CONTEXT, FACT, MUST, NOTABLE, PLAIN, Ask, Plan, Unit
@@ -14,7 +14,7 @@ DATE = re.compile(r"\w{3} (\w{3}) (\d+) (\d\d:\d\d):\d\d (\d{4}) ([+-]\d{4})$")
 MONTHS = "Jan Feb Mar Apr May Jun Jul Aug Sep Oct Nov Dec".split()
 TRAILER = re.compile(r"(?i)\s+(?:co-authored-by|signed-off-by|reviewed-by|acked-by|tested-by|cc|change-id|reported-by|suggested-by|(?:🤖 )?generated with)[: ]")
 HASH = 12  # digits that stay: unique in any repository of practical size, and git takes them
-ROOM = 14000
+ROOM = 11000
 
 
 def plan(page: Page, ask: Ask) -> Optional[Plan]:
@@ -23,12 +23,21 @@ def plan(page: Page, ask: Ask) -> Optional[Plan]:
     if len(starts) < 3 or starts[0] != 0:
         return None
     units: List[Unit] = []
+    same = _constant(page.lines, starts)
     for turn, (start, end) in enumerate(zip(starts, starts[1:] + [len(page.lines)])):
-        units += _commit(page.lines, start, end, turn)
-    return Plan(units, "git log, a header is one line, trailers folded", None, 0 if ask.exit_code else ROOM)
+        units += _commit(page.lines, start, end, turn, same)
+    words = "; on all commits " + ", ".join(value for value in same.values() if value) if any(same.values()) else ""
+    return Plan(units, "git log, a header is one line, trailers folded" + words, None, 0 if ask.exit_code else ROOM)
 
 
-def _commit(lines: List[str], start: int, end: int, turn: int) -> List[Unit]:
+def _constant(lines: List[str], starts: List[int]) -> Dict[str, str]:
+    """The author and the time zone that all commits share, "" when they differ."""
+    authors = {line[7:].strip() for line in lines if line.startswith("Author:")}
+    zones = {line.rsplit(" ", 1)[-1] for line in lines if line.startswith("Date:") and DATE.match(line[5:].strip())}
+    return {"author": authors.pop() if len(authors) == 1 else "", "zone": zones.pop() if len(zones) == 1 else ""}
+
+
+def _commit(lines: List[str], start: int, end: int, turn: int, same: Dict[str, str]) -> List[Unit]:
     match = COMMIT.match(lines[start])
     words = ["commit " + match.group(1)[:HASH] + (match.group(2) or "")]
     at = start + 1
@@ -38,8 +47,8 @@ def _commit(lines: List[str], start: int, end: int, turn: int) -> List[Unit]:
             break
         value = field.group(2)
         if field.group(1) in ("Date", "AuthorDate"):
-            words.insert(1, _date(value))
-        elif field.group(1) == "Author":
+            words.insert(1, _date(value)[:16] if same["zone"] else _date(value))
+        elif field.group(1) == "Author" and not same["author"]:
             words.append(re.sub(r" <[^>]*>$", "", value))
         elif field.group(1) == "Merge":
             words.append("merge " + value)

@@ -11,6 +11,7 @@ from contextkernel.normalize.severity import FAULT, severity
 NUMBERED = re.compile(r"(?P<path>(?:[A-Za-z]:)?[^:\n\0]{1,300}?):(?P<rest>\d+:.*)$")
 BARE = re.compile(r"(?P<path>[^\s:\0][^:\n\0]{0,300}):(?P<rest>.*)$")
 PLAIN_PATH = re.compile(r"(?:[\w.@+~-]*/)*[\w@+~-][\w.@+~-]*\.[A-Za-z]\w{0,8}$|(?:[\w.@+~-]*/)+[\w.@+~-]+$")  # without a search command only these
+DIAGNOSTIC = re.compile(r"\d+(?::\d+)?: ?(?:(?:fatal )?error|warning|note|info|\w+(?:Error|Warning):|[A-Z]{1,5}\d+\b)")  # what programs say of a place
 ROOM = 14000  # characters
 LONG = 320  # characters of one hit; longer ones are clipped around the match
 AROUND = 140
@@ -30,6 +31,8 @@ def plan(page: Page, ask: Ask) -> Optional[Plan]:
     hits = _hits(page.lines, searching)
     lines = sum(1 for line in page.lines if line.strip())
     if len(hits) < 5 or len(hits) < SHARE * lines:
+        return None
+    if not searching and sum(DIAGNOSTIC.match(hit.rest) is not None for hit in hits) > len(hits) // 2:
         return None
     matcher = _matcher(ask)
     units: List[Unit] = []

@@ -29,6 +29,7 @@ def _long(page: Page, rows: dict, ask: Ask) -> Plan:
     """ "drwxr-xr-x 4096 docs": links dropped; owner, group and date only where they are not the same on all rows."""
     same = {key: len({match.group(key) for match in rows.values()}) == 1 for key in ("owner", "group", "date")}
     first = next(iter(rows.values()))
+    usual = _usual([match.group("mode") for match in rows.values()])
     constant = ["%s %s" % (key, first.group(key)) for key in ("owner", "group", "date") if same[key]]
     units: List[Unit] = []
     for index, line in enumerate(page.lines):
@@ -39,11 +40,17 @@ def _long(page: Page, rows: dict, ask: Ask) -> Plan:
         elif match.group("name") in (".", ".."):
             units.append(Unit(index, index, MUST, (), "listing"))
         else:
-            words = [match.group("mode")] + [match.group(key) for key in ("owner", "group") if not same[key]] + [match.group("size")]
+            words = [match.group("mode")] * (match.group("mode") != usual) + [match.group(key) for key in ("owner", "group") if not same[key]] + [match.group("size")]
             words += [] if same["date"] else [" ".join(match.group("date").split())]
             units.append(Unit(index, index, MUST, (" ".join(words + [match.group("name")]),), "listing"))
-    words = "listing without link counts" + ("; on all rows " + ", ".join(constant) if constant else "")
+    words = "listing; not shown: link counts, mode %s%s" % (usual, ", on all rows " + ", ".join(constant) if constant else "")
     return Plan(units, words, None, 0 if ask.exit_code else ROOM)
+
+
+def _usual(modes: List[str]) -> str:
+    """The mode of most plain files; a folder's or a link's is always shown."""
+    plain = [mode for mode in modes if mode.startswith("-")]
+    return max(sorted(set(plain)), key=plain.count) if plain else "-"
 
 
 def _recursive(page: Page, headers: List[int], ask: Ask) -> Plan:

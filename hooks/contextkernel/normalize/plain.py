@@ -148,7 +148,11 @@ class Survey:
 
     def _rank_ends(self, ranks: Dict[int, int]) -> None:
         for numbers, room in ((range(0, min(HEAD, len(self.lines))), HEAD_ROOM), (range(len(self.lines) - 1, max(-1, len(self.lines) - TAIL - 1), -1), TAIL_ROOM)):
+            seen = set()
             for index in numbers:
+                if self.lines[index] in seen and abs(index - numbers[0]) >= OUTERMOST and len(self.lines[index]) > 8:
+                    continue  # a line just shown, word for word
+                seen.add(self.lines[index])
                 room -= len(self.lines[index]) + 1
                 if room < 0:
                     break
