@@ -156,6 +156,12 @@ class Session:
 
     def call_tool(self, request: rpc.Request) -> Optional[dict]:
         """The answer of a tool, or of the hidden one for hooks; None when the call was cancelled meanwhile."""
+        try:
+            return self._called(request)
+        finally:
+            self.calls.pop(_key(request.id), None)
+
+    def _called(self, request: rpc.Request) -> Optional[dict]:
         name, arguments = request.params.get("name"), request.params.get("arguments")
         if arguments is None:
             arguments = {}
@@ -168,11 +174,7 @@ class Session:
         tool = tools.BY_NAME.get(name) if isinstance(name, str) else None
         if not tool:
             raise rpc.Refusal(rpc.INVALID_PARAMS, "no tool %s" % str(name)[:100])
-        child = self.calls[_key(request.id)]
-        try:
-            return self._work(tool, arguments, child, request)
-        finally:
-            self.calls.pop(_key(request.id), None)
+        return self._work(tool, arguments, self.calls[_key(request.id)], request)
 
     def _hook(self, arguments: dict) -> str:
         """What a hook script would print for the event in `arguments`: JSON, or "" for no opinion."""

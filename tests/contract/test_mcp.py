@@ -169,7 +169,9 @@ def test_notifications_are_never_answered(server):
 def test_survives(server, line):
     server.send(line)
     assert server.alive()
+    began = time.monotonic()
     assert server.end() == 0
+    assert time.monotonic() - began < 1.5, "something is still taken for running"
 
 
 def test_batch_is_answered_as_a_batch(server):
