@@ -1,0 +1,103 @@
+"""The budget: how many tokens a slice may take of the window that is left. The one resolver of window and occupancy."""
+from __future__ import annotations
+
+import glob
+import os
+from typing import NamedTuple, Optional
+
+from contextkernel.host import models, transcript
+
+SHARE = 0.4  # of the headroom
+LEAST = 4000
+WITHOUT_SESSION = 8000  # tokens: the default of a slice whose session is not known
+COMPACTION_RESERVE = 33000  # Claude Code compacts at window - 20,000 (answer) - 13,000 (margin); seen at 167,000 of 200,000 and 967,000 of 1,000,000
+ANSWER_RESERVE = 20000
+TAIL = 2 * 1024 * 1024  # bytes of the transcript read for the newest usage
+
+
+class Budget(NamedTuple):
+    """`tokens`: estimated tokens (bytes/4) that a slice may take. `text`: the line that says how it came about."""
+
+    tokens: int
+    text: str
+
+
+def occupancy(usage: dict) -> int:
+    """Tokens in the window after a message, by the model's own count: what was sent, from cache or not, and what it answered."""
+    names = ("input_tokens", "cache_read_input_tokens", "cache_creation_input_tokens", "output_tokens")
+    return sum(value for value in (usage.get(name) for name in names) if isinstance(value, int) and value > 0)
+
+
+def compaction_point(model: str, environ: dict, used: int = 0) -> "tuple[int, bool]":
+    """(tokens at which the client compacts, whether the window is known). CK_CONTEXT_WINDOW overrides the table.
+
+    CLAUDE_CODE_AUTO_COMPACT_WINDOW narrows the window (the client takes at least 100,000), CLAUDE_AUTOCOMPACT_PCT_OVERRIDE
+    lowers the point (seen on 2.1.121 and 2.1.332).  A session that already holds more than the table allows has the large window.
+    """
+    given = _number(environ, "CK_CONTEXT_WINDOW")
+    facts = models.facts(model)
+    window = given or facts.window
+    if not given and used > window:
+        window = models.LARGE_WINDOW
+    narrowed = _number(environ, "CLAUDE_CODE_AUTO_COMPACT_WINDOW")
+    if narrowed:
+        window = min(window, max(100000, narrowed))
+    point = window - COMPACTION_RESERVE
+    percent = _number(environ, "CLAUDE_AUTOCOMPACT_PCT_OVERRIDE")
+    if 0 < percent < 100:
+        point = min(point, (window - ANSWER_RESERVE) * percent // 100)
+    return max(0, point), bool(given) or facts.known
+
+
+def resolve(session: str, model: str, usage: dict, environ: dict, most: int) -> Budget:
+    """The budget of a session: 40 % of the headroom to compaction, at least 4,000, at most `most` (CK_BUDGET_MAX).
+
+    Why 40 %: the budget counts bytes/4, the window the model's own tokens, which hold 2.3 to 2.8 bytes; 40 % of the headroom
+    in the first unit is 57 to 70 % in the second, so a slice filled to the brim still leaves room to read, edit and answer
+    before the client compacts.  It is a ceiling: packing stops where a further place adds little.
+    """
+    used = occupancy(usage)
+    point, known = compaction_point(model, environ, used)
+    headroom = max(0, point - used)
+    tokens = min(max(LEAST, int(headroom * SHARE)), max(LEAST, most))
+    note = "" if known else " (unknown model: the smallest window is assumed)"
+    return Budget(tokens, "budget: auto: session %s, model %s%s, window ~%s, in use ~%s, headroom ~%s -> budget %s" % (
+        session[:8], model or "unknown", note, _k(point), _k(used), _k(headroom), _k(tokens)))
+
+
+def auto_budget(environ: dict, most: int) -> Budget:
+    """The budget of the session that the environment names (CK_TRANSCRIPT, or CLAUDE_CODE_SESSION_ID), else 8,000 tokens, said so."""
+    path = find_transcript(environ)
+    news = _newest(path) if path else None
+    if news is None or not news.usage:
+        why = "no session found" if not path else "no usage in the session yet"
+        return Budget(min(WITHOUT_SESSION, max(LEAST, most)), "budget: auto: %s -> budget %s" % (why, _k(min(WITHOUT_SESSION, max(LEAST, most)))))
+    return resolve(os.path.basename(path)[:-len(".jsonl")], news.model, news.usage, environ, most)
+
+
+def find_transcript(environ: dict) -> str:
+    """The path of the session's transcript; "" where there is none."""
+    named = environ.get("CK_TRANSCRIPT") or ""
+    if named:
+        return named if os.path.isfile(named) else ""
+    session = environ.get("CLAUDE_CODE_SESSION_ID") or ""
+    if not session or os.sep in session:
+        return ""
+    config = environ.get("CLAUDE_CONFIG_DIR") or os.path.join(os.path.expanduser("~"), ".claude")
+    found = sorted(glob.glob(os.path.join(glob.escape(config), "projects", "*", glob.escape(session) + ".jsonl")))
+    return found[0] if found else ""
+
+
+def _newest(path: str) -> Optional[transcript.News]:
+    """What the tail of a transcript says; the newest row counts, so a rewind or compaction further up does not matter."""
+    return transcript.advance({}, path, TAIL, from_start=False)[1]
+
+
+def _number(environ: dict, name: str) -> int:
+    text = str(environ.get(name) or "").strip()
+    return int(text) if text.isdigit() else 0
+
+
+def _k(tokens: int) -> str:
+    """Thousands, rounded down, below a thousand the number itself: 41600 gives 41k."""
+    return "%dk" % (tokens // 1000) if tokens >= 1000 else str(tokens)

@@ -1,0 +1,58 @@
+"""The budget: window by model, occupancy by usage, 40 % of what is left until compaction."""
+import json
+
+import pytest
+
+from contextkernel.host import models, window
+
+
+@pytest.mark.parametrize("model, size, known", [
+    ("claude-opus-5-5", 1000000, True), ("claude-opus-4-8", 1000000, True), ("claude-sonnet-4-5-20250929", 200000, True), ("claude-opus-4-6", 200000, True),
+    ("claude-opus-4-6[1m]", 1000000, True), ("claude-quartz-9", 200000, False), ("", 200000, False), ("local-llama", 200000, False), ("gpt-5.4-mini", 400000, True), ("gpt-5.4", 1050000, True),
+])
+def test_models(model, size, known):
+    assert models.facts(model)[:2] == (size, known)
+
+
+@pytest.mark.parametrize("model, environ, used, point", [
+    ("claude-opus-4-6", {}, 0, 167000), ("claude-opus-5-5", {}, 0, 967000), ("claude-opus-5-5", {"CLAUDE_CODE_AUTO_COMPACT_WINDOW": "500000"}, 0, 467000),
+    ("claude-opus-5-5", {"CLAUDE_CODE_AUTO_COMPACT_WINDOW": "50000"}, 0, 67000), ("claude-opus-5-5", {"CLAUDE_CODE_AUTO_COMPACT_WINDOW": "500000", "CLAUDE_AUTOCOMPACT_PCT_OVERRIDE": "50"}, 0, 240000),
+    ("claude-opus-4-6", {}, 300000, 967000), ("claude-opus-5-5", {"CK_CONTEXT_WINDOW": "300000"}, 0, 267000), ("claude-opus-5-5", {"CK_CONTEXT_WINDOW": "many"}, 0, 967000),
+    ("x", {"CK_CONTEXT_WINDOW": "10"}, 0, 0),
+])
+def test_compaction_point(model, environ, used, point):
+    assert window.compaction_point(model, environ, used)[0] == point
+
+
+def test_the_line():
+    usage = {"input_tokens": 2000, "cache_read_input_tokens": 350000, "cache_creation_input_tokens": 10000, "output_tokens": 500}
+    budget = window.resolve("6e2e49dc-1111", "claude-opus-5-5", usage, {"CLAUDE_CODE_AUTO_COMPACT_WINDOW": "500000"}, 80000)
+    assert budget == (41800, "budget: auto: session 6e2e49dc, model claude-opus-5-5, window ~467k, in use ~362k, headroom ~104k -> budget 41k")
+
+
+@pytest.mark.parametrize("used, most, tokens", [(0, 80000, 80000), (960000, 80000, 4000), (2000000, 80000, 4000), (867000, 80000, 40000), (867000, 10000, 10000), (867000, 0, 4000)])
+def test_bounds(used, most, tokens):
+    assert window.resolve("s", "claude-opus-5-5", {"input_tokens": used}, {}, most).tokens == tokens
+
+
+def test_an_unknown_model_is_said_to_be_one():
+    assert "unknown model" in window.resolve("s", "mystery", {}, {}, 80000).text and "unknown model" not in window.resolve("s", "mystery", {}, {"CK_CONTEXT_WINDOW": "1000000"}, 80000).text
+
+
+def test_from_the_session(tmp_path):
+    folder = tmp_path / "projects" / "-w"
+    folder.mkdir(parents=True)
+    rows = [{"type": "assistant", "message": {"id": "m", "model": "claude-opus-4-6", "usage": {"input_tokens": 67000}}}] * 2
+    (folder / "s-1.jsonl").write_text("".join(json.dumps(row) + "\n" for row in rows))
+    environ = {"CLAUDE_CONFIG_DIR": str(tmp_path), "CLAUDE_CODE_SESSION_ID": "s-1"}
+    assert window.auto_budget(environ, 80000).tokens == 40000
+    assert window.auto_budget({"CK_TRANSCRIPT": str(folder / "s-1.jsonl")}, 80000).tokens == 40000
+
+
+@pytest.mark.parametrize("environ", [{}, {"CLAUDE_CODE_SESSION_ID": "none", "CLAUDE_CONFIG_DIR": "/nowhere"}, {"CLAUDE_CODE_SESSION_ID": "../x"}, {"CK_TRANSCRIPT": "/nowhere"}])
+def test_without_a_session(environ):
+    assert window.auto_budget(environ, 80000) == (8000, "budget: auto: no session found -> budget 8k")
+
+
+def test_nonsense_usage_counts_nothing():
+    assert window.occupancy({"input_tokens": "many", "output_tokens": -5, "cache_read_input_tokens": None}) == 0
