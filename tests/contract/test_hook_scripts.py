@@ -14,7 +14,6 @@ import plugin
 from contextkernel import marks
 from contextkernel.host import events
 
-pytestmark = pytest.mark.skipif(not os.path.exists(os.path.join(plugin.ROOT, "hooks", "hooks.json")), reason="not built yet: hooks/hooks.json")
 SCRIPTS = sorted({event.module for event in events.EVENTS})
 TEXT = "\n".join("[%4d/600] building object lib/module_%d.o with optimisation in %d ms" % (n, n % 97, n * 7919 % 997) for n in range(1, 601))
 HOSTILE = {

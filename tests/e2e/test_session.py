@@ -17,6 +17,7 @@ pytestmark = pytest.mark.e2e
 
 WANTED, WANTED_BY_READ = ("\n".join(map(script.build_line, range(first, first + 4))) for first in (15000, 16000))
 WARNING = script.build_line(13579)
+FAILED_HOOK = ("hook_error_during_execution", "hook_non_blocking_error", "hook_blocking_error", "hook_cancelled")
 NORMALIZED = ["toolu_long", "toolu_mcp", "toolu_p1", "toolu_p2"]
 
 
@@ -33,9 +34,6 @@ def lane(request):
 @pytest.fixture(scope="module")
 def played(claude, lane, tmp_path_factory):
     """One session, played once per client and lane: `.result`, `.texts` (tool use id -> what the model read), `.errors`."""
-    for needed in ("hooks/hooks.json", "install.sh" if lane == "script" else "mcp/server.py"):
-        if not os.path.exists(os.path.join(plugin.ROOT, needed)):
-            pytest.skip("not built yet: " + needed)
     base = str(tmp_path_factory.mktemp("played"))
     root = plugin.copy_to(base)
     before = plugin.files_of(root)
@@ -51,6 +49,7 @@ def played(claude, lane, tmp_path_factory):
     result = claude.run(scenario, root=os.path.join(base, "run"))
     seen = dict(result.tool_results("subagent"), **result.tool_results())
     return types.SimpleNamespace(
+        restarts=claude.version not in ("2.1.121", "2.1.200"),  # a dead server: these clients start it again with the next session only
         result=result, root=root, before=before, home=os.path.join(result.root, "home"), lane=lane,
         texts={use_id: without_reminders(script.text_of(content)) for use_id, (_, content) in seen.items()},
         errors={use_id for use_id, (is_error, _) in seen.items() if is_error})
@@ -144,7 +143,8 @@ def test_a_sub_agent_reads_the_normal_form_too(played):
 
 def test_a_server_killed_in_mid_call_loses_nothing(resident):
     assert resident.texts["toolu_between"] == "\n".join("unprotected line %d of the call in between" % n for n in range(1, 401))
-    assert marks.carries_mark(resident.texts["toolu_after_kill"])
+    after = resident.texts["toolu_after_kill"]
+    assert marks.carries_mark(after) if resident.restarts else after.startswith("<persisted-output>")
 
 
 def test_the_transcript_holds_what_the_model_was_sent(played):
@@ -158,8 +158,8 @@ def test_the_transcript_holds_what_the_model_was_sent(played):
 
 
 def test_no_hook_failed_and_none_decided_on_a_permission(played):
-    bad = [row for kind in ("hook_error_during_execution", "hook_non_blocking_error", "hook_blocking_error", "hook_cancelled")
-           for row in played.result.attachments(kind) if row.get("toolUseID") != "toolu_between"]
+    bad = [(kind, row.get("hookName"), row.get("toolUseID"), row.get("stderr")) for kind in FAILED_HOOK for row in played.result.attachments(kind)
+           if row.get("toolUseID") != "toolu_between" and (played.restarts or row.get("stderr") != "Not connected")]
     assert not bad
     assert not [row for row in played.result.attachments("hook_success") if "permissionDecision" in (row.get("stdout") or "")]
 
