@@ -36,7 +36,7 @@ def main(argv: "list[str]") -> int:
             line = reader.line()
             if line is None:
                 break
-            session.take(line)
+            attempt(session.take, line, passing=(BrokenPipeError,))
     except BrokenPipeError:
         pass  # the client went away without closing our input
     finally:

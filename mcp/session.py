@@ -100,7 +100,7 @@ class Session:
             elif not method:
                 raise rpc.Refusal(rpc.METHOD_NOT_FOUND, "no method %s" % request.method[:100])
             failed = {"isError": True}
-            result = self.attempt(method, self, request, otherwise=failed, passing=(rpc.Refusal, OSError)) if method else None
+            result = self.attempt(method, self, request, otherwise=failed, passing=(rpc.Refusal, BrokenPipeError)) if method else None
             if result is failed:
                 raise rpc.Refusal(rpc.INTERNAL_ERROR, "failed: the server's stderr says why")
             return None if result is None or request.id is None else rpc.answer(request.id, result)
@@ -183,6 +183,8 @@ class Session:
         event["ck_lane"] = "resident"
         if isinstance(event.get("cwd"), str):
             self.folder = event["cwd"]
+        if isinstance(event.get("transcript_path"), str):
+            os.environ["CK_TRANSCRIPT"] = event["transcript_path"]  # what `--budget auto` of a child reads
         self.name = str(event.get("session_id") or self.name)
         module = events.module_for(str(event.get("hook_event_name", "")))
         reply = import_module(module).handle(event) if module else {}
@@ -191,12 +193,14 @@ class Session:
 
     def _work(self, tool: "tools.Tool", arguments: dict, child: Any, request: rpc.Request) -> Optional[dict]:
         """A tool's result by its child process."""
-        folder = self.folder or tools.outside_plugin(os.getcwd())
+        folder = self.folder if os.path.isdir(self.folder) else tools.own_folder()
         try:
             command = tool.command(tools.checked(tool, arguments), folder, self.client)
+            outcome = child.run(command.arguments, command.stdin, folder, tool.seconds, self._reporter(request))
         except tools.WrongCall as wrong:
             return _content(str(wrong), is_error=True)
-        outcome = child.run(command.arguments, command.stdin, folder, tool.seconds, self._reporter(request))
+        except OSError as error:
+            return _content("%s: cannot be started: %s" % (tool.name, error), is_error=True)
         if child.cancelled:
             return None
         if outcome.code is None:

@@ -55,8 +55,12 @@ class Tool(NamedTuple):
     gives_back: bool = False  # a call is a page fault: something hidden was needed
 
 
-def outside_plugin(folder: str) -> str:
-    """A folder, or "" where it is the plugin's own: a server started there knows nothing of the user's project."""
+def own_folder() -> str:
+    """The folder this process was started in; "" where that is the plugin's own, or gone: it says nothing of the user's project."""
+    try:
+        folder = os.getcwd()
+    except OSError:
+        return ""
     return "" if os.path.realpath(folder) == ROOT else folder
 
 
@@ -88,8 +92,7 @@ def symbol_slice_command(arguments: dict, folder: str, client: str) -> Command:
         raise WrongCall("file: no file at %s" % path)
     if arguments["symbol"].startswith("-"):
         raise WrongCall("symbol: a name such as f, Class or Class.method")
-    budget = _budget(arguments, client)
-    return Command([CK, "symbol", path, arguments["symbol"]] + ([] if budget[1:] == ["auto"] else budget))
+    return Command([CK, "symbol", path, arguments["symbol"]] + _budget(arguments, client))
 
 
 def _path(path: str, name: str, folder: str) -> str:

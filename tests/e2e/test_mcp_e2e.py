@@ -36,6 +36,7 @@ def played(claude, tmp_path_factory):
             {"tools": [bash("toolu_dies", "cat build.log | cat")]},
             {"tools": [bash("toolu_after", "cat build.log")]},
             {"tools": [call("toolu_recall", TOOL + "recall", handle=HANDLE, lines="700-702")]},
+            {"tools": [bash("toolu_later", "cat build.log")]},
             {"tools": [call("toolu_grep", TOOL + "recall", handle=HANDLE, grep=r"^\[0070[0-2]\]")]},
             {"tools": [call("toolu_slice", TOOL + "kernel_repo_slice", symptom=TRACEBACK, budget="4000")]},
             {"tools": [call("toolu_symbol", TOOL + "kernel_slice", file="app/price.py", symbol="total")]},
@@ -57,13 +58,15 @@ def test_hidden_tool_is_called_and_not_shown(played):
 
 
 def test_output_passes_when_the_server_dies_in_mid_call(played):
-    assert seen(played, "toolu_dies") in ((False, build_log(3000).rstrip("\n")), seen(played, "toolu_dies"))
-    text = seen(played, "toolu_dies")[1]
-    assert "[ck: " not in text and ("persisted-output" in text or text == build_log(3000).rstrip("\n"))
+    is_error, text = seen(played, "toolu_dies")
+    assert not is_error and text.startswith("<persisted-output>") and "[ck: " not in text
+    assert build_log(3000).split("\n")[0] in text
 
 
-def test_next_call_is_served_again(played):
-    assert "[ck: " in seen(played, "toolu_after")[1]
+def test_dead_server_is_started_again(played, claude):
+    """For the next hook in new clients.  Old ones start it for the model's own calls only: their hooks pass to the session's end."""
+    restarts = claude.version not in ("2.1.121", "2.1.200")
+    assert ["[ck: " in seen(played, use_id)[1] for use_id in ("toolu_after", "toolu_later")] == [restarts, restarts]
 
 
 def test_recall_by_the_model(played):
@@ -83,5 +86,5 @@ def test_slices_by_the_model(played):
 
 def test_hooks_without_an_opinion_say_nothing_to_the_model(played):
     for row in played.lane("main"):
-        assert "hook success" not in str(row["body"]) and " completed successfully" not in str(row["body"])
+        assert "hook success" not in str(row["body"])
     assert not played.attachments("hook_error_during_execution")
