@@ -23,7 +23,7 @@ class Block(NamedTuple):
 
 
 def blocks_of(lines: Sequence[str], definitions: Sequence[Definition]) -> List[Block]:
-    """The blocks of a text, in order; every line that is not blank lies in exactly one."""
+    """The blocks of a text, in order; every line that is not blank lies in exactly one, blank lines in the one before."""
     starts: List[Tuple[int, Definition]] = []
     for one in definitions:
         if one.indent <= DEEPEST and one.kind not in _UNCUT and one.line <= len(lines):
@@ -65,6 +65,4 @@ def _pieces(lines: Sequence[str], first: int, last: int, heads: Tuple[int, ...],
 def _trimmed(lines: Sequence[str], first: int, last: int, heads: Tuple[int, ...], names: Tuple[str, ...]) -> List[Block]:
     while first <= last and not lines[first - 1].strip():
         first += 1
-    while last >= first and not lines[last - 1].strip():
-        last -= 1
     return [Block(first, last, heads, names)] if first <= last else []

@@ -1,35 +1,39 @@
 """The places of the best files that fit a budget."""
 from __future__ import annotations
 
-from typing import Dict, List, NamedTuple, Sequence, Tuple
+from collections import Counter
+from typing import Dict, List, NamedTuple, Sequence, Set, Tuple
 
 from contextkernel.project import subtokens
 from contextkernel.project.blocks import Block, blocks_of
 from contextkernel.project.places import Repository
 from contextkernel.project.ranking import Ranking, Spot
-from contextkernel.project.symptom import SHINGLE, Symptom, _WORDS
+from contextkernel.project.sheet import Sheet
+from contextkernel.project.symptom import SHINGLE, WORDS, Symptom
 
 BYTES_A_TOKEN = 4
 FILES = 60  # best files that are cut into blocks
-FILE_POWER, SIZE_POWER, SMALLEST = 1.3, 0.75, 400  # gain = file^1.3 * block / bytes^0.75; kit/prototypes, untuned
-NAMED_BLOCK, FRAME_BLOCK, MESSAGE_BLOCK = 1.6, 2.0, 2.0
+# gain = file^1.3 * worth / bytes^0.75: no value nearby was better on 120 cases with a budget of 8,000 (bench/localize.py)
+FILE_POWER, SIZE_POWER, SMALLEST = 1.3, 0.75, 400
+NAMED_BLOCK, SPOT_BLOCK, MESSAGE_BLOCK = 1.6, 2.0, 2.0
 FIRST_SHARE, OTHER_SHARE, SHARE_FLOOR = 0.45, 0.30, 1500  # of the budget for one file; bytes that it may always have
-ALWAYS = 12  # best files of which at least the best line is shown
+BRIDGE = 400  # bytes between two chosen blocks that are shown too: +2.7 points of line recall on those cases, fewer places
+OUTLINED, OUTLINE_SHARE = 12, 0.06  # best files of which a line is shown in any case, if that takes at most this share
 
 
 class Candidate(NamedTuple):
-    """A block of a file that could be shown.  `size` in bytes with the heads around it."""
+    """A block that could be shown.  `at`: its place among the blocks of its file."""
 
     gain: float
     path: str
+    at: int
     block: Block
-    size: int
     why: str
 
 
 class Packed(NamedTuple):
-    """`ranges`: path -> lines shown, in the order of the ranking.  `size`: bytes.  `smallest`: bytes that the frames alone need,
-    more than the budget when it cannot be kept.  `why`: (path, first line) -> reasons."""
+    """`ranges`: path -> lines shown, best file first.  `size`: bytes.  `smallest`: bytes of what must be shown; more than the
+    budget when that cannot be kept, and then nothing else is shown.  `why`: (path, first line) -> reasons."""
 
     ranges: Dict[str, List[Tuple[int, int]]]
     size: int
@@ -37,105 +41,156 @@ class Packed(NamedTuple):
     why: Dict[Tuple[str, int], str]
 
 
-class _Sheet:
-    """Lines chosen so far and what they cost."""
+class _Told(Dict[str, Tuple[str, ...]]):
+    """Word -> those of its sub-tokens that the symptom has; most words have none.  `worth`: of a sub-token."""
 
-    def __init__(self, repository: Repository) -> None:
-        self.repository, self.size = repository, 0
-        self.lines: Dict[str, set] = {}
-        self.sizes: Dict[str, int] = {}
-        self._split: Dict[str, List[str]] = {}
+    def __init__(self, worth: Dict[str, float]) -> None:
+        super().__init__()
+        self.worth = worth
 
-    def split(self, path: str) -> List[str]:
-        if path not in self._split:
-            self._split[path] = self.repository.text(path).split("\n")
-        return self._split[path]
-
-    def cost(self, path: str, numbers: Sequence[int]) -> int:
-        """Bytes that lines not yet chosen would add."""
-        lines, chosen = self.split(path), self.lines.get(path, ())
-        return sum(len(lines[number - 1].encode("utf-8", "replace")) + 1 for number in numbers if number not in chosen and 0 < number <= len(lines))
-
-    def take(self, path: str, numbers: Sequence[int]) -> None:
-        size = self.cost(path, numbers)
-        self.size += size
-        self.sizes[path] = self.sizes.get(path, 0) + size
-        last = len(self.split(path))
-        self.lines.setdefault(path, set()).update(number for number in numbers if 0 < number <= last)
-
-
-def candidates(symptom: Symptom, ranking: Ranking, allowed: Sequence[str], repository: Repository) -> List[Candidate]:
-    """Blocks of the best files, best first."""
-    found: List[Candidate] = []
-    shingles = frozenset(symptom.shingles)
-    for path in allowed[:FILES]:
-        lines = repository.text(path).split("\n")
-        spots = [spot for spot in ranking.spots if spot.path == path]
-        strength = ranking.scores[path] ** FILE_POWER
-        for block in blocks_of(lines, repository.facts(path).definitions):
-            text = "\n".join(lines[block.first - 1:block.last])
-            worth, why = _worth(symptom, ranking, block, text, spots, shingles)
-            size = len(text.encode("utf-8", "replace")) + 1 + sum(len(lines[head - 1]) + 1 for head in block.heads)
-            found.append(Candidate(strength * worth / max(size, SMALLEST) ** SIZE_POWER, path, block, size, why))
-    found.sort(key=lambda one: (-one.gain, one.path, one.block.first))
-    return found
-
-
-def _worth(symptom: Symptom, ranking: Ranking, block: Block, text: str, spots: Sequence[Spot], shingles: frozenset) -> "Tuple[float, str]":
-    weights, idf = symptom.weights, ranking.idf
-    worth = 0.0
-    for term, times in subtokens.counts(text).items():
-        if term in weights:
-            worth += weights[term] * idf[term] * min(1.0, 0.5 + 0.25 * times)
-    why = []
-    named = [name for name in block.names if name in ranking.names]
-    if named:
-        worth *= NAMED_BLOCK
-        why.append("defines " + named[0])
-    inside = [spot for spot in spots if spot.first <= block.last and block.first <= spot.last]
-    if inside:
-        worth *= FRAME_BLOCK
-        why.append(inside[0].why)
-    if shingles:
-        words = [word.lower() for word in _WORDS.findall(text)]
-        hits = sum(1 for at in range(len(words) - SHINGLE + 1) if tuple(words[at:at + SHINGLE]) in shingles)
-        if hits:
-            worth *= MESSAGE_BLOCK
-            why.append("text of the message")
-    return worth, "; ".join(why)
+    def __missing__(self, word: str) -> Tuple[str, ...]:
+        found = self[word] = tuple(piece for piece in subtokens.pieces_of(word) if piece in self.worth)
+        return found
 
 
 def packed(symptom: Symptom, ranking: Ranking, allowed: Sequence[str], repository: Repository, budget: int) -> Packed:
-    """The richest selection of at most `budget` tokens.  Lines that frames name come first, whatever else fits."""
+    """The richest selection of at most `budget` tokens.  Lines that the symptom names come first, whatever else fits."""
     most = budget * BYTES_A_TOKEN
-    sheet = _Sheet(repository)
+    sheet = Sheet(repository)
     why: Dict[Tuple[str, int], str] = {}
     for spot in ranking.spots:
-        _take_spot(sheet, spot, repository, why)
+        numbers = spot_lines(spot, sheet, repository)
+        sheet.take(spot.path, numbers)
+        why.setdefault((spot.path, min(numbers)), spot.why)
+    blocks: Dict[str, List[Block]] = {}
+    found = _candidates(symptom, ranking, allowed, sheet, repository, blocks)
+    if not sheet.lines and found:  # nothing named: the best block's head is the least
+        sheet.take(found[0].path, _outline(found[0]))
     smallest = sheet.size
-    found = candidates(symptom, ranking, allowed, repository)
+    if smallest <= most:
+        _outline_best(found, allowed, sheet, most)
+        _fill(found, blocks, allowed, sheet, most, why)
+    place = {path: number for number, path in enumerate(allowed)}
+    order = sorted(sheet.lines, key=lambda path: (place.get(path, len(place)), path))
+    return Packed({path: sheet.ranges(path) for path in order if sheet.lines[path]}, sheet.size, smallest, why)
+
+
+def spot_lines(spot: Spot, sheet: Sheet, repository: Repository) -> Set[int]:
+    """The outline of a named place: its first line and the head of the definition around it.
+
+    A frame of another version of the file, whose line lies in another function than the frame says, is the head of that function.
+    """
+    last = len(sheet.split(spot.path))
+    definitions = [one for one in repository.facts(spot.path).definitions if one.kind != "name" and one.line <= last]
+    line = min(max(spot.first, 1), last)
+    around = [one for one in definitions if one.line <= line]
+    name = spot.function.rpartition(".")[2]
+    if name and not (around and any(one.name == name for one in around[-3:])):
+        same = [one.line for one in definitions if one.name == name]
+        if same:
+            return {min(same, key=lambda number: (abs(number - line), number))}
+    return {line, around[-1].line} if around and spot.first else {line}
+
+
+def _candidates(symptom: Symptom, ranking: Ranking, allowed: Sequence[str], sheet: Sheet, repository: Repository,
+                blocks: Dict[str, List[Block]]) -> List[Candidate]:
+    """The blocks of the best files, best first; `blocks` receives them by file."""
+    found: List[Candidate] = []
+    shingles = frozenset(symptom.shingles)
+    told = _Told({term: weight * ranking.idf[term] for term, weight in symptom.weights.items()})
+    for path in allowed[:FILES]:
+        lines = sheet.split(path)
+        named = sheet.lines.get(path, set())
+        strength = max(ranking.scores[path], 0.001) ** FILE_POWER
+        blocks[path] = blocks_of(lines, repository.facts(path).definitions)
+        for at, block in enumerate(blocks[path]):
+            text = "\n".join(lines[block.first - 1:block.last])
+            worth = _worth(told, text)
+            factor, why = _evidence(block, text, ranking, named, shingles)
+            size = (len(text) if text.isascii() else len(text.encode("utf-8", "replace"))) + sum(len(lines[head - 1]) for head in block.heads)
+            found.append(Candidate(strength * worth * factor / max(size, SMALLEST) ** SIZE_POWER, path, at, block, why))
+    found.sort(key=lambda one: (-one.gain, one.path, one.at))
+    return found
+
+
+def _worth(told: _Told, text: str) -> float:
+    times: Dict[str, int] = {}
+    for word, count in Counter(subtokens.WORD.findall(text)).items():
+        for term in told[word]:
+            times[term] = times.get(term, 0) + count
+    return sum(told.worth[term] * min(1.0, 0.5 + 0.25 * count) for term, count in times.items())
+
+
+def _evidence(block: Block, text: str, ranking: Ranking, named: Set[int], shingles: frozenset) -> "Tuple[float, str]":
+    """(factor, reasons) of what speaks for a block besides its words; `named`: lines of the file that the symptom names."""
+    factor, why = 1.0, []
+    names = [name for name in block.names if name in ranking.names]
+    if names:
+        factor *= NAMED_BLOCK
+        why.append("defines " + names[0])
+    if any(block.first <= number <= block.last for number in named):
+        factor *= SPOT_BLOCK
+    if shingles:
+        words = [word.lower() for word in WORDS.findall(text)]
+        if any(tuple(words[at:at + SHINGLE]) in shingles for at in range(len(words) - SHINGLE + 1)):
+            factor *= MESSAGE_BLOCK
+            why.append("text of the message")
+    return factor, "; ".join(why)
+
+
+def _outline(one: Candidate) -> Set[int]:
+    """The lines by which a block is known: the heads around it and its first one."""
+    return set(one.block.heads) | {one.block.first}
+
+
+def _outline_best(found: Sequence[Candidate], allowed: Sequence[str], sheet: Sheet, most: int) -> None:
+    """A line of each of the best files, so that none of them goes unmentioned."""
+    left = min(most * OUTLINE_SHARE, most - sheet.size)
+    best: Dict[str, Candidate] = {}
     for one in found:
-        numbers = list(range(one.block.first, one.block.last + 1)) + list(one.block.heads)
-        size = sheet.cost(one.path, numbers)
-        share = FIRST_SHARE if allowed and one.path == allowed[0] else OTHER_SHARE
-        if size and sheet.size + size <= most and sheet.sizes.get(one.path, 0) + size <= max(most * share, SHARE_FLOOR):
-            sheet.take(one.path, numbers)
-            why.setdefault((one.path, one.block.first), one.why)
-    order = [path for path in allowed if path in sheet.lines] + [path for path in sheet.lines if path not in set(allowed)]
-    return Packed({path: _runs(sheet.lines[path]) for path in order if sheet.lines[path]}, sheet.size, smallest, why)
+        best.setdefault(one.path, one)
+    for path in allowed[:OUTLINED]:
+        if path in best and path not in sheet.lines:
+            numbers = _outline(best[path])
+            size = sheet.cost(path, numbers)
+            if size <= left:
+                left -= size
+                sheet.take(path, numbers)
 
 
-def _take_spot(sheet: _Sheet, spot: Spot, repository: Repository, why: Dict[Tuple[str, int], str]) -> None:
-    """The outline of a named place: its first line and the head of the definition around it."""
-    lines = sheet.split(spot.path)
-    line = min(max(spot.first, 1), len(lines))
-    around = [one for one in repository.facts(spot.path).definitions if one.line <= line and one.kind not in ("name",)]
-    numbers = [line] + ([around[-1].line] if around and spot.first else [])
-    sheet.take(spot.path, numbers)
-    why.setdefault((spot.path, min(numbers)), spot.why)
+def _fill(found: Sequence[Candidate], blocks: Dict[str, List[Block]], allowed: Sequence[str], sheet: Sheet, most: int,
+          why: Dict[Tuple[str, int], str]) -> None:
+    """Take blocks in the order of their gain while they fit; small gaps between two taken ones are closed."""
+    taken: Dict[str, Set[int]] = {}
+    for one in found:
+        mine = taken.setdefault(one.path, set())
+        if one.at in mine:
+            continue
+        share = most * (FIRST_SHARE if one.path == allowed[0] else OTHER_SHARE)
+        for group in (_bridged(one, blocks[one.path], mine, sheet), [one.at]):
+            numbers = {number for at in group for number in _lines(blocks[one.path][at])}
+            size = sheet.cost(one.path, numbers)
+            if sheet.size + size <= most and sheet.sizes.get(one.path, 0) + size <= max(share, SHARE_FLOOR):
+                sheet.take(one.path, numbers)
+                mine.update(group)
+                if one.why:
+                    why.setdefault((one.path, one.block.first), one.why)
+                break
 
 
-def _runs(numbers: set) -> List[Tuple[int, int]]:
-    from contextkernel import lines
+def _lines(block: Block) -> List[int]:
+    return list(range(block.first, block.last + 1)) + list(block.heads)
 
-    return lines.spans(sorted(numbers))
+
+def _bridged(one: Candidate, blocks: Sequence[Block], mine: Set[int], sheet: Sheet) -> List[int]:
+    """The block with the few small ones between it and the next taken one, on either side."""
+    group = [one.at]
+    for step in (1, -1):
+        at, size, between = one.at + step, 0, []
+        while 0 <= at < len(blocks) and at not in mine and size <= BRIDGE:
+            size += sheet.cost(one.path, range(blocks[at].first, blocks[at].last + 1))
+            between.append(at)
+            at += step
+        if size <= BRIDGE and at in mine:
+            group += between
+    return group

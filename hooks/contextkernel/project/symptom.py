@@ -24,7 +24,7 @@ _CAMEL = re.compile(r"[a-z][A-Z]|[A-Z]{2}[a-z]")
 _QUOTED = re.compile(r"(?<!\w)(?:\"([^\"\n]{3,120})\"|'([^'\n]{3,120})')(?!\w)")
 _RAISED = re.compile(r"^(?:E\s+)?(?P<kind>(?:[A-Za-z_][\w]*\.)*[A-Z]\w*(?:Error|Exception|Warning|Exit|Interrupt|Failure|Fault|DoesNotExist|Http404)|panic|fatal error|error|Uncaught \w+|Exception in thread \"[^\"]*\" [\w.$]+|Caused by: [\w.$]+|thread '[^']*' panicked at)\s*:\s*(?P<text>\S[^\n]*)", re.M)
 _TEST = re.compile(r"--- FAIL: (\w+)|^(?:FAIL|ERROR): (\w+) \(|::(?:\w+::)*(test_?\w+)|^test ([\w:]+) \.\.\. FAILED", re.M)
-_WORDS = re.compile(r"[A-Za-z]+")
+WORDS = re.compile(r"[A-Za-z]+")
 _HOLE = re.compile(r"'[^'\n]*'|\"[^\"\n]*\"|`[^`\n]*`|<[^>\n]*>|[\d.]*\d|[\[({][^\])}\n]*[\])}]")
 SHINGLE = 3  # words in a row that count as one piece of a message
 
@@ -94,7 +94,7 @@ def _shingles(messages: List[str]) -> Tuple[Tuple[str, ...], ...]:
     found = []
     for message in messages[:12]:
         for piece in _HOLE.split(message):
-            words = _WORDS.findall(piece)
+            words = WORDS.findall(piece)
             found += [tuple(word.lower() for word in words[at:at + SHINGLE]) for at in range(len(words) - SHINGLE + 1)]
     return tuple(_unique(found)[:120])
 

@@ -14,7 +14,7 @@ _DEFINITIONS = (
     re.compile(r"\n(?P<indent>[ \t]*)" + _MODIFIERS + r"(?P<kind>function\*?|class|interface|enum|type|namespace|const|let|var)[ \t]+(?P<name>[A-Za-z_$][\w$]*)", re.M),
     re.compile(r"\n(?P<indent>[ \t]*)(?:[\w$]+\.){1,4}(?P<name>[A-Za-z_$][\w$]*)[ \t]*=[ \t]*(?:async[ \t]*)?(?P<kind>function|class|\()", re.M),
     re.compile(r"\n(?P<indent>[ \t]*)(?P<name>[A-Za-z_$][\w$]*)[ \t]*[:=][ \t]*(?:async[ \t]*)?(?P<kind>function\b|\([^()\n]{0,120}\)[ \t]*=>)", re.M),
-    re.compile(r"\n(?P<indent>[ \t]+)" + _MODIFIERS + r"\*?#?(?P<name>[A-Za-z_$][\w$]*)[ \t]*(?:<[^>\n]{0,60}>)?\([^;\n]{0,200}\{[ \t\r]*$", re.M),
+    re.compile(r"\n(?P<indent>[ \t]+)" + _MODIFIERS + r"\*?#?(?P<name>[A-Za-z_$][\w$]*)(?P<kind>)[ \t]*(?:<[^>\n]{0,60}>)?\([^;\n]{0,200}\{[ \t\r]*$", re.M),
 )
 _KEYWORDS = frozenset("if for while switch catch function return with else do try super constructor".split()) - {"constructor"}
 _IMPORT = re.compile(r"""(?:\bfrom\s*|\brequire\(\s*|\bimport\(\s*|\bimport\s*)(?P<quote>["'`])(?P<spec>\s*)(?P=quote)""")
