@@ -99,7 +99,7 @@ def _is_code(text: str, source: Source, command) -> bool:
     from contextkernel.normalize.code import is_code_file, is_code_shaped, is_data_file
 
     if any(is_code_file(path) for path in command.files):
-        return True
+        return len(text) < SUCCESS_CAP or is_code_shaped(text[:SAMPLE_HEAD])
     return not any(is_data_file(path) for path in command.files) and is_code_shaped(text[:SAMPLE_HEAD])
 
 

@@ -34,21 +34,26 @@ def plan(page: Page, ask: Ask) -> Optional[Plan]:
         return None
     changed = sum(line[:1] in "+-" for part in hunks for line in page.lines[part.first:part.last + 1] if line)
     size = sum(map(len, page.lines)) + len(page.lines)
-    if changed <= WHOLE and size < ask.hard:
+    small = changed <= WHOLE
+    if small and size < ask.hard and not _foreign(page.lines, parts):
         return Plan([])
     names = _names(page.lines, parts)
     units: List[Unit] = []
     turns: dict = {}
     for part in parts:
-        if part.kind == "text":
+        if part.kind == "text" and not _is_message(page.lines, part):
+            units += _foreign_units(page, part, ask)
+        elif part.kind == "text":
             units += _text_units(page, part)
+        elif small:
+            units.append(Unit(part.first, part.last, MUST))
         elif part.kind == "head":
             units += [Unit(index, index, MUST if FILE.match(page.lines[index]) else NOTABLE if page.lines[index][:3] in ("---", "+++", "ind", "new", "del", "old", "ren", "sim", "Bin") else RARE)
                       for index in range(part.first, part.last + 1)]
         else:
             turn = turns[part.file] = turns.get(part.file, -1) + 1
             units += _hunk_units(page, part, turn, bool(GENERATED.search(names[part.file])))
-    return Plan(units, "diff shown in part, not a patch", _digest(page.lines, parts, names), 0 if ask.exit_code else ROOM)
+    return Plan(units, "" if small else "diff shown in part, not a patch", _digest(page.lines, parts, names), 0 if ask.exit_code else ROOM)
 
 
 def _parts(lines: List[str]) -> List[Part]:
@@ -103,6 +108,23 @@ def _names(lines: List[str], parts: List[Part]) -> dict:
                 if match and (match.group(1) or "") != "/dev/null":
                     names[part.file] = match.group(1) or match.group(2) or match.group(3) or names[part.file]
     return names
+
+
+def _is_message(lines: List[str], part: Part) -> bool:
+    """Whether text between diffs is a commit's header and message (or too short to matter)."""
+    return part.last - part.first < 40 or any(line.startswith("commit ") for line in lines[part.first:part.first + 3])
+
+
+def _foreign(lines: List[str], parts: List[Part]) -> bool:
+    return any(part.kind == "text" and not _is_message(lines, part) for part in parts)
+
+
+def _foreign_units(page: Page, part: Part, ask: Ask) -> List[Unit]:
+    """Another command's output beside the diff, by its templates."""
+    from contextkernel.normalize.plain import Survey, unit_of
+
+    survey = Survey(page.lines[part.first:part.last + 1], bool(ask.exit_code))
+    return [unit_of(page, part.first + index, rank) for index, rank in sorted(survey.ranks().items())]
 
 
 def _text_units(page: Page, part: Part) -> List[Unit]:

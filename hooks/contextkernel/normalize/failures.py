@@ -6,6 +6,7 @@ from typing import Dict, List, NamedTuple, Optional, Tuple
 
 from contextkernel.normalize.page import Page
 from contextkernel.normalize.plain import Survey, room_for, unit_of
+from contextkernel.normalize.severity import FAULT, severity
 from contextkernel.normalize.plan import CONTEXT, FACT, LAST, LISTED, MUST, NOTABLE, PLAIN, RARE, Ask, Plan, Unit
 
 
@@ -42,11 +43,11 @@ def plan(page: Page, ask: Ask, dialect: Dialect) -> Optional[Plan]:
     ranks = _noise_ranks(page, survey, spot, bool(blocks or names))
     for index in verdicts:
         ranks[index] = MUST
-    units = _unit_units(page, blocks, spot)
+    units = _unit_units(page, blocks, spot, _strangers(page.lines, blocks, survey, spot))
     inside = {i for first, last in blocks for i in range(first, last + 1)}
     units += _name_units(page, [i for i in names if i not in inside and i not in set(verdicts)])
     taken = {i for unit in units for i in range(unit.first, unit.last + 1)} | inside
-    units += [unit_of(page, index, rank) for index, rank in ranks.items() if index not in taken]
+    units += [unit_of(page, index, rank)._replace(turn=2 if rank == FACT else 0) for index, rank in ranks.items() if index not in taken]
     units.sort()
     return Plan(units, digest=survey.digest, room=room_for(page, survey, ask))
 
@@ -69,7 +70,7 @@ def _blocks(lines: List[str], spot: dict) -> List[Tuple[int, int]]:
 
 def _noise_ranks(page: Page, survey: Survey, spot: dict, failing: bool) -> Dict[int, int]:
     """Ranks outside the units: what would be first elsewhere comes after the failing units here."""
-    later = {MUST: MUST, FACT: NOTABLE, NOTABLE: CONTEXT, CONTEXT: RARE, RARE: RARE, PLAIN: LISTED, LISTED: LISTED}
+    later = {MUST: MUST, FACT: FACT, NOTABLE: NOTABLE, CONTEXT: RARE, RARE: RARE, PLAIN: LISTED, LISTED: LISTED}
     ranks = survey.ranks()
     if failing:
         ranks = {index: later[rank] for index, rank in ranks.items()}
@@ -79,7 +80,7 @@ def _noise_ranks(page: Page, survey: Survey, spot: dict, failing: bool) -> Dict[
     return ranks
 
 
-def _unit_units(page: Page, blocks: List[Tuple[int, int]], spot: dict) -> List[Unit]:
+def _unit_units(page: Page, blocks: List[Tuple[int, int]], spot: dict, strangers: "set[int]") -> List[Unit]:
     """Failing units: heads and causes as facts, the rest of each right after; the first of each cause is whole earlier."""
     units: List[Unit] = []
     seen: Dict[str, int] = {}
@@ -90,14 +91,14 @@ def _unit_units(page: Page, blocks: List[Tuple[int, int]], spot: dict) -> List[U
         cause = re.sub(r"\d+|0x[0-9a-f]+|'[^']*'|\"[^\"]*\"", "#", "\n".join(page.lines[i] for i in cores[1:4]))
         repeat = seen[cause] = seen.get(cause, -1) + 1
         whole = FACT if last - first < WHOLE_LINES and turn < 2 else NOTABLE if not repeat else CONTEXT
-        core = set(cores[:14] + cores[-6:])
+        core = set(cores[:14] + cores[-6:]) | {i for i in strangers if first <= i <= last}
         start = first
         while start <= last:
             end = start
             if start in core:
-                while end < last and end + 1 in core:
+                while end < last and end + 1 in core and start not in strangers and end + 1 not in strangers:
                     end += 1
-                rank = MUST if turn < 3 else FACT
+                rank = MUST if turn < 3 or start in strangers and severity(page.lines[start]) == FAULT else FACT
             else:
                 while end < last and end + 1 not in core:
                     end += 1
@@ -105,9 +106,21 @@ def _unit_units(page: Page, blocks: List[Tuple[int, int]], spot: dict) -> List[U
             if any(len(page.lines[i]) > 1200 for i in range(start, end + 1)):
                 units += [unit_of(page, i, rank)._replace(turn=turn) for i in range(start, end + 1)]
             else:
-                units += [Unit(a, min(a + 39, end), rank, None, "gap", turn) for a in range(start, end + 1, 40)]
+                units += [Unit(a, min(a + 39, end), rank, None, "gap", 0 if start in strangers else turn) for a in range(start, end + 1, 40)]
             start = end + 1
     return units
+
+
+def _strangers(lines: List[str], blocks: List[Tuple[int, int]], survey: Survey, spot: dict) -> "set[int]":
+    """Lines inside units that start at the margin and occur once: what the program printed amid source and frames."""
+    found: "set[int]" = set()
+    known = (spot["core"], spot["verdict"], spot["names"], spot["passing"])
+    for first, last in blocks:
+        margin = [i for i in range(first + 1, last + 1) if lines[i][:1].isalnum() and survey.mined.counts[survey.mined.ids[i]] == 1
+                  and not any(pattern.match(lines[i]) for pattern in known)]
+        worst = [i for i in margin if severity(lines[i]) == FAULT]
+        found |= set(worst[:6]) | set(margin[:4]) | set(margin[-4:])
+    return found
 
 
 def _name_units(page: Page, names: List[int]) -> List[Unit]:
@@ -123,7 +136,7 @@ def _name_units(page: Page, names: List[int]) -> List[Unit]:
         if fold and len(run) > 3:
             units += _folded(names[at], run)
         else:
-            units += [unit_of(page, i, FACT) for i in names[at:end + 1]]
+            units += [unit_of(page, i, FACT)._replace(turn=-1) for i in names[at:end + 1]]
         at = end + 1
     return units
 
@@ -141,11 +154,11 @@ def _folded(first: int, run: List[str]) -> List[Unit]:
         end = at
         while prefix and end + 1 < len(run) and run[end + 1].startswith(prefix):
             end += 1
-        units.append(Unit(first + at, first + at, FACT))
+        units.append(Unit(first + at, first + at, FACT, turn=-1))
         if end - at >= 2:
             lines = tuple("  …" + line[len(prefix):] for line in run[at + 1:end + 1])
-            units.append(Unit(first + at + 1, first + end, FACT, lines, "prefix"))
+            units.append(Unit(first + at + 1, first + end, FACT, lines, "prefix", -1))
         else:
-            units += [Unit(first + i, first + i, FACT) for i in range(at + 1, end + 1)]
+            units += [Unit(first + i, first + i, FACT, turn=-1) for i in range(at + 1, end + 1)]
         at = end + 1
     return units

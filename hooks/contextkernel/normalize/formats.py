@@ -23,7 +23,7 @@ FORMATS: Tuple[Format, ...] = (
     Format("diff", "", ("\n@@ ", "@@ -"), r"^@@+ -\d+(?:,\d+)? \+\d+", "diff"),
     Format("git log", "", ("commit ",), r"\A(?:commit [0-9a-f]{7,40}.*\n)(?:Merge: .*\n)?Author: ", "gitlog"),
     Format("json", "", ("{", "["), r"\A\s*[\[{]\s*[\[{\"\]}\d-]", "jsondoc"),
-    Format("html", "", ("<html", "<HTML", "<!DOCTYPE", "<!doctype", "<body", "</div>", "</p>"), r"(?i)\A\s*(?:<!doctype html|<html|<head|<body)|</(?:div|p|table|body)>", "html"),
+    Format("html", "", ("<html", "<HTML", "<!DOCTYPE", "<!doctype", "<body", "</div>", "</p>"), r"(?i)\A\s*<(?:!doctype html|html|head|body|div|p|table|section|main)\b", "html"),
     Format("git status", r"^git (?:status|st)\b", (), "", "status"),
     Format("listing", r"^(?:ls|ll|la|exa|eza)\b", (), "", "listing"),
     Format("listing", "", ("total ",), r"^total \d+\n[-dlcbps][-rwxsStT]{9}", "listing"),

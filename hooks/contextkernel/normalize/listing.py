@@ -6,7 +6,7 @@ from typing import List, NamedTuple, Optional
 
 from contextkernel.normalize.page import Page
 from contextkernel.normalize.plan import CONTEXT, MUST, NOTABLE, Ask, Plan, Unit
-from contextkernel import marks
+from contextkernel.normalize.outliers import far_or_rare
 
 ROW = re.compile(r"(?P<mode>[-dlcbps][-rwxsStT]{9}[.+@]?)\s+(?P<links>\d+)\s+(?P<owner>\S+)\s+(?P<group>\S+)\s+(?P<size>\d[\d.,]*[KMGTP]?)\s+(?P<date>\w{3}\s+\d+\s+[\d:]{4,5}|\d{4}-\d\d-\d\d \d\d:\d\d(?::[\d.]+ [+-]\d{4})?)\s(?P<name>.*)$")
 HEADER = re.compile(r"(?P<folder>\S.*):$")
@@ -30,17 +30,20 @@ def _long(page: Page, rows: dict, ask: Ask) -> Plan:
     same = {key: len({match.group(key) for match in rows.values()}) == 1 for key in ("owner", "group", "date")}
     first = next(iter(rows.values()))
     usual = _usual([match.group("mode") for match in rows.values()])
+    numbers = list(rows)
+    linked = {numbers[i] for i in far_or_rare([match.group("links") for match in rows.values()])}
     constant = ["%s %s" % (key, first.group(key)) for key in ("owner", "group", "date") if same[key]]
     units: List[Unit] = []
     for index, line in enumerate(page.lines):
         match = rows.get(index)
         if match is None:
-            drop = not line.strip() or line.startswith("total ")
+            drop = not line.strip()
             units.append(Unit(index, index, MUST, () if drop and ask.exit_code == 0 else None, "listing"))
         elif match.group("name") in (".", ".."):
             units.append(Unit(index, index, MUST, (), "listing"))
         else:
             words = [match.group("mode")] * (match.group("mode") != usual) + [match.group(key) for key in ("owner", "group") if not same[key]] + [match.group("size")]
+            words += ["links=" + match.group("links")] if index in linked else []
             words += [] if same["date"] else [" ".join(match.group("date").split())]
             units.append(Unit(index, index, MUST, (" ".join(words + [match.group("name")]),), "listing"))
     words = "listing; not shown: link counts, mode %s%s" % (usual, ", on all rows " + ", ".join(constant) if constant else "")

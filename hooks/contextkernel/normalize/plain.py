@@ -1,6 +1,7 @@
 """Any text: templates shown by their first lines, everything rare, everything wrong, the head and the tail."""
 from __future__ import annotations
 
+import re
 from itertools import compress
 from typing import Dict, List, Optional, Set, Tuple
 
@@ -16,6 +17,7 @@ HEAD, TAIL = 10, 20  # lines
 OUTERMOST = 4  # lines at either end that stay whatever else is wrong
 HEAD_ROOM, TAIL_ROOM = 900, 1800  # characters of head and tail that are not rare anyway
 UNIQUE_ROOM = 16000  # characters of text without repeats that pass before anything of it is left out
+WORD = re.compile(r"[^\W\d_]{4,}")
 NO_WORDS = {ord(c): None for c in "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789_"}
 
 
@@ -97,23 +99,37 @@ class Survey:
 
     def _rank_rare(self, ranks: Dict[int, int]) -> None:
         ids, rare = self.mined.ids, self.rare
+        for index in rare:
+            if not self.lines[index].strip():
+                ranks.setdefault(index, PLAIN)
+        rare = [i for i in rare if self.lines[i].strip()]
         shapes = self._shapes(rare)
+        novel = self._novel() if 60 < len(rare) else set()
         for index in rare:
             line = self.lines[index]
-            if not line.strip():
-                ranks.setdefault(index, PLAIN)
-                continue
             level = self.level(ids[index])
-            odd = shapes.get(line.translate(NO_WORDS).replace(" ", ""), 0) <= 2
+            odd = shapes.get(_shape(line), 0) <= 2 or index in novel
+            if level == FAULT and len(line) > LONG:
+                level = WARNING
             _lower(ranks, index, FACT if level == FAULT else NOTABLE if level == WARNING or odd and len(rare) > 60 else RARE if odd or len(rare) < 120 else PLAIN)
             if level == FAULT:
                 self._rank_context(ranks, index)
+
+    def _novel(self) -> "set[int]":
+        """Rare lines made of words that stand nowhere else, when such lines are few: a sentence in a listing, a stranger in a dump."""
+        words = [set(WORD.findall(self.lines[i][:LONG])) for i in self.rare[:6000]]
+        spread: Dict[str, int] = {}
+        for found in words:
+            for word in found:
+                spread[word] = spread.get(word, 0) + 1
+        novel = {i for i, found in zip(self.rare, words) if len(found) >= 4 and 3 <= sum(spread[word] == 1 for word in found) >= 0.4 * len(found)}
+        return novel if len(novel) <= max(12, len(self.rare) // 20) else set()
 
     def _shapes(self, rare: List[int]) -> Dict[str, int]:
         """How many lines have each skeleton (punctuation only); the lines of a listing share one."""
         shapes: Dict[str, int] = {}
         for index in rare:
-            shape = self.lines[index].translate(NO_WORDS).replace(" ", "")
+            shape = _shape(self.lines[index])
             shapes[shape] = shapes.get(shape, 0) + 1
         return shapes
 
@@ -157,6 +173,12 @@ class Survey:
                 if room < 0:
                     break
                 _lower(ranks, index, MUST if abs(index - numbers[0]) < OUTERMOST else FACT)
+
+
+def _shape(line: str) -> str:
+    """The first punctuation of a line and whether it is indented; the lines of a listing share it."""
+    bare = line.translate(NO_WORDS)
+    return ("" if line[:1].strip() else " ") + bare.replace(" ", "").replace("\t", "")[:4]
 
 
 def _lower(ranks: Dict[int, int], index: int, rank: int) -> None:

@@ -55,6 +55,7 @@ class Stretch(NamedTuple):
 
 
 MARK_COST = 74  # characters of an ordinary gap mark with its line break
+RESERVE = 1200  # characters that facts leave to notable lines
 SMALL_GAP = 150  # characters; a gap of fewer is shown, since mark and break in reading cost as much
 
 
@@ -87,13 +88,15 @@ def _chosen(page: Page, units: Sequence[Unit], room: int, hard: int) -> List[boo
     """Which units are shown: by rank and turn, each with the price of the gap it opens."""
     taken = [False] * len(units)
     used = 160  # the verdict and one mark
+    limits = {MUST: hard, FACT: hard - RESERVE, NOTABLE: min(hard, room + 2 * RESERVE), LAST: 0}
+    limits = [limits.get(rank, room) for rank in range(LAST + 1)]
     order = sorted(range(len(units)), key=lambda i: (units[i].rank, units[i].turn, i))
     for index in order:
         unit = units[index]
         near = index > 0 and taken[index - 1] and units[index - 1].last + 1 == unit.first
         near_after = index + 1 < len(units) and taken[index + 1] and units[index + 1].first == unit.last + 1
         price = cost(page, unit) + (-MARK_COST if near and near_after else 0 if near or near_after else MARK_COST)
-        limit = hard if unit.rank <= FACT else room if unit.rank < LAST else 0
+        limit = limits[unit.rank]
         if used + price <= limit:
             taken[index] = True
             used += price
