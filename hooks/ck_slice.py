@@ -1,6 +1,6 @@
 """ck slice: the places of a repository that a symptom points to.
 
-    ck.py slice --repo DIR --symptom FILE|- --budget N [--wait] [--json | --text lines] [--depth full|2|1] [--importers N] [--from-diff FILE|-]
+    ck.py slice --repo DIR --symptom FILE|- --budget N|auto [--wait] [--json | --text lines] [--depth full|2|1] [--importers N] [--from-diff FILE|-]
 
 --wait      answer from an index that is up to date; without it a large index is built by a child process meanwhile
 --depth     keep to files so many imports from the places that the symptom names; without it the whole repository is ranked
@@ -20,6 +20,7 @@ from typing import Dict, List, NamedTuple, Tuple
 
 sys.path.insert(0, os.path.dirname(os.path.realpath(__file__)))  # -I leaves it out
 
+from contextkernel.host import window
 from contextkernel.project import manifest, scanning, subtokens, symptom as symptoms
 from contextkernel.project.languages import language_of
 from contextkernel.project.places import Repository
@@ -46,6 +47,7 @@ class Options(NamedTuple):
     wait: bool = False
     form: str = "text"
     build: bool = False
+    budget_line: str = ""  # how `--budget auto` came about
 
 
 def operator_hash(names: "Tuple[str, ...]" = ()) -> str:
@@ -151,18 +153,27 @@ def _options(argv: List[str]) -> Options:
     if "--build" not in flags and not ({"--symptom", "--from-diff"} & set(values)):
         raise WrongCall("--symptom FILE or --from-diff FILE is needed (- reads stdin)")
     depth = values.get("--depth", "").replace("auto", "")
-    request = Request(_number(values, "--budget", DEFAULT_BUDGET), depth, _number(values, "--importers", 0))
+    automatic = window.auto_budget(dict(os.environ), settings.number("CK_BUDGET_MAX")) if values.get("--budget") == "auto" else None
+    budget = automatic.tokens if automatic else _number(values, "--budget", DEFAULT_BUDGET)
+    request = Request(budget, depth, _number(values, "--importers", 0))
     form = "json" if "--json" in flags else "lines" if values.get("--text") == "lines" else "text"
-    return Options(values.get("--repo", "."), values.get("--symptom", ""), values.get("--from-diff", ""), request, "--wait" in flags, form, "--build" in flags)
+    return Options(values.get("--repo", "."), values.get("--symptom", ""), values.get("--from-diff", ""), request, "--wait" in flags, form, "--build" in flags, automatic.text if automatic else "")
 
 
 def _number(values: Dict[str, str], name: str, default: int) -> int:
     text = values.get(name, str(default))
-    if name == "--budget" and text == "auto":
-        return default
     if not text.isdigit() or (name == "--budget" and int(text) == 0):
         raise WrongCall("%s is a whole number%s" % (name, " above 0" if name == "--budget" else ""))
     return int(text)
+
+
+def _with_line(found: str, options: Options) -> str:
+    """An answer with the line that says how its budget came about."""
+    if not options.budget_line:
+        return found
+    if options.form == "json":
+        return json.dumps(dict(json.loads(found), budget_line=options.budget_line)) + "\n"
+    return "%s\n%s\n" % (found.rstrip("\n"), options.budget_line)
 
 
 def _text_of(name: str) -> str:
@@ -190,7 +201,7 @@ def main(argv: List[str]) -> int:
             return 0
         text = _text_of(options.symptom) if options.symptom else ""
         request = options.request._replace(diff=_text_of(options.diff) if options.diff else "")
-        found = answer(options.repo, text, request, options.wait, options.form)
+        found = _with_line(answer(options.repo, text, request, options.wait, options.form), options)
     except (WrongCall, OSError) as error:
         sys.stderr.write("ck.py slice: %s\n" % str(error).replace("\n", " "))
         return 2

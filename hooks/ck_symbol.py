@@ -1,4 +1,4 @@
-"""ck.py symbol FILE NAME [--budget N] [--json]: the lines of a file that one symbol needs.
+"""ck.py symbol FILE NAME [--budget N|auto] [--json]: the lines of a file that one symbol needs.
 
 NAME is `function`, `Class`, `Class.method` or a variable.  Without --budget all that is needed is shown; with it
 the nearest parts that fit N tokens (bytes/4), the rest as an outline.  Exit 2 with one line on stderr when the
@@ -16,7 +16,9 @@ from typing import NoReturn
 
 sys.path.insert(0, os.path.dirname(os.path.realpath(__file__)))  # -I leaves it out
 
+from contextkernel.host import window
 from contextkernel.project.symbol_manifest import UnknownSymbol, answer, in_text
+from contextkernel.store import settings
 
 
 def main(argv: "list[str]") -> int:
@@ -49,6 +51,8 @@ def _options() -> argparse.ArgumentParser:
 
 
 def _positive(text: str) -> int:
+    if text == "auto":
+        return window.auto_budget(dict(os.environ), settings.number("CK_BUDGET_MAX")).tokens
     if not text.isdigit() or not int(text):
         raise argparse.ArgumentTypeError("a number of tokens is wanted, not %r" % text)
     return int(text)

@@ -5,13 +5,42 @@ import os
 import sys
 
 sys.path.insert(0, os.path.dirname(os.path.realpath(__file__)))  # -I leaves it out
-from contextkernel.host import hook
-from contextkernel.store import book
+from contextkernel.host import hook, replies
+from contextkernel.store import book, live, settings
+
+SLICERS = ("kernel_repo_slice", "kernel_slice")
+OURS = ("mcp__plugin_context-kernel_kernel__", "mcp__kernel__")
 
 
 def handle(event: dict) -> dict:
-    """{}: no opinion."""
+    """The reply with the whole input and a budget in it; {} for every other call."""
+    given = event.get("tool_input")
+    if not isinstance(given, dict) or (event["ck_lane"] == "script" and live.served(str(event.get("session_id") or ""))):
+        return {}
+    tool, command = event.get("tool_name"), given.get("command")
+    if tool == "Bash" and isinstance(command, str):
+        _leave_note(event, command)
+        if "ck.py" in command and settings.flag("CK_PRETOOL"):
+            from contextkernel.host import shell  # late: nearly no command names a slicer
+
+            new = shell.with_budget(command)
+            return replies.update_input(event, dict(given, command=new)) if new else {}
+    elif isinstance(tool, str) and tool.startswith(OURS) and tool.rpartition("__")[2] in SLICERS and not given.get("budget") and settings.flag("CK_PRETOOL"):
+        return replies.update_input(event, dict(given, budget="auto"))
     return {}
+
+
+def _leave_note(event: dict, command: str) -> None:
+    """Tell the failure lane that this command's agent reads raw output; it cannot know the agent itself."""
+    agent = event.get("agent_type")
+    if not isinstance(agent, str) or agent.rpartition(":")[2] not in settings.words("CK_AGENT_SKIP"):
+        return
+    from contextkernel.host import lane  # late: only our own agents
+
+    try:
+        lane.leave_note(settings.data_root(), command, str(event.get("session_id") or ""))
+    except OSError as error:
+        sys.stderr.write("context-kernel: no note for the failure lane: %s\n" % error)
 
 
 if __name__ == "__main__":

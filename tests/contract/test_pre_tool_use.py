@@ -1,0 +1,53 @@
+"""PreToolUse: slicer calls get their budget by the whole input; nothing else changes and no decision is ever given."""
+import os
+
+import pytest
+
+BASH = {"hook_event_name": "PreToolUse", "session_id": "s", "tool_name": "Bash", "tool_use_id": "t", "cwd": "/w", "transcript_path": ""}
+SLICE = "mcp__plugin_context-kernel_kernel__kernel_repo_slice"
+
+
+def bash(command, **more):
+    return dict(BASH, tool_input={"command": command, "timeout": 5000, "description": "d"}, **more)
+
+
+def test_a_slicer_command_keeps_the_rest_of_its_input(run_hook):
+    reply, _ = run_hook("pre_tool_use", bash("cd a && python3 x/ck.py slice --repo ."))
+    assert reply == {"hookSpecificOutput": {"hookEventName": "PreToolUse", "updatedInput": {"command": "cd a && python3 x/ck.py slice --budget auto --repo .", "timeout": 5000, "description": "d"}}}
+
+
+@pytest.mark.parametrize("tool, given, budget", [
+    (SLICE, {"symptom": "x"}, "auto"), (SLICE, {"symptom": "x", "budget": ""}, "auto"), (SLICE.replace("repo_", ""), {"file": "a", "symbol": "b"}, "auto"), ("mcp__kernel__kernel_slice", {"file": "a"}, "auto"),
+])
+def test_slicers_of_the_server(run_hook, tool, given, budget):
+    reply, _ = run_hook("pre_tool_use", dict(BASH, tool_name=tool, tool_input=given))
+    assert reply["hookSpecificOutput"] == {"hookEventName": "PreToolUse", "updatedInput": dict(given, budget=budget)}
+
+
+@pytest.mark.parametrize("event", [
+    bash("npm install 'foo>=1'"), bash("pip install 'a>1' b"), bash("echo 'ck.py slice'"), bash("python3 x/ck.py slice --budget 5"), bash(7), dict(BASH, tool_input="text"), dict(BASH, tool_input={}),
+    dict(BASH, tool_name=SLICE, tool_input={"symptom": "x", "budget": "100"}), dict(BASH, tool_name="mcp__other__kernel_slice", tool_input={"x": 1}), dict(BASH, tool_name="mcp__plugin_context-kernel_kernel__recall", tool_input={"handle": "x"}),
+])
+def test_left_alone(run_hook, event):
+    assert run_hook("pre_tool_use", event) == (None, "")
+
+
+def test_switched_off(run_hook):
+    assert run_hook("pre_tool_use", bash("ck.py slice"), env={"CK_PRETOOL": "0"})[0] is None
+
+
+def test_our_judges_leave_a_note_for_the_failure_lane(run_hook, state):
+    from contextkernel.host import lane
+
+    (state / "lane").mkdir(parents=True)
+    (state / "lane" / "where").write_text("")  # the lane is on
+    assert run_hook("pre_tool_use", bash("make check", agent_type="context-kernel:kernel-verifier"))[0] is None
+    assert lane.take_note(str(state), "make check", "s") and not lane.take_note(str(state), "make check", "s")
+    run_hook("pre_tool_use", bash("make check", agent_type="Explore"))
+    assert not lane.take_note(str(state), "make check", "s")
+
+
+def test_a_served_session_is_left_to_the_server(run_hook, state):
+    (state / "live").mkdir(parents=True)
+    (state / "live" / "s").write_text(str(os.getpid()))
+    assert run_hook("pre_tool_use", bash("ck.py slice"))[0] is None
