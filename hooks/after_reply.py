@@ -23,9 +23,15 @@ def run(event: dict) -> None:
     except OSError as error:
         _say("session not marked: %s" % error)
     ledger = open_book()
-    if ledger is None or not settings.flag("CK_CANARY"):
+    if ledger is None:
         return
     try:
+        if event.get("hook_event_name") == "PostToolUseFailure" and event.get("tool_name") in ("Edit", "Write", "MultiEdit"):
+            import reading  # late: rare
+
+            reading.forget(ledger, event)
+        if not settings.flag("CK_CANARY"):
+            return
         judge_pending(ledger, session, str(event.get("transcript_path") or ""))
         if time.time() - _state["swept"] > SWEEP_EVERY:
             _state["swept"] = time.time()

@@ -30,15 +30,16 @@ def handle(event: dict) -> dict:
         book.record("fault", {"handle": fault, "session": _text(event, "session_id"), "route": "file", "bytes": max(1, min(given_back, shapes.BASH_MOST))})
         return {}
     if output is None:
-        _note_shape(event, tool)
+        if not shapes.is_other(tool, event.get("tool_response")):
+            _note_shape(event, tool)
         return {}
     size = sum(len(text) for text in output.texts)
     if output.whole:
         size = _size_of(output.whole) or size
+    if tool == "Read" and not _skipped(event):
+        return _read(event, output, size)
     if size < 4 * settings.number("CK_MIN_TOKENS") or _skipped(event):
         return _passed(event, tool, output, size)
-    if tool == "Read":
-        return _read(event, output, size)
     return _normalized(event, tool, output, size)
 
 
@@ -75,8 +76,21 @@ def _passed(event: dict, tool: str, output: shapes.Output, size: int, rule: str 
 
 
 def _read(event: dict, output: shapes.Output, size: int) -> dict:
-    """A first Read is never cut and never deduplicated."""
-    return _passed(event, "Read", output, size)
+    """A first Read is never cut and never deduplicated; a repeated one may come in short form, without line numbers of its own."""
+    if event["ck_lane"] != "resident" or size < 4 * settings.number("CK_DELTA_MIN"):
+        return _passed(event, "Read", output, size)
+    import reading  # late: only large Reads
+
+    from contextkernel.store import rest
+
+    decision = reading.short_form(event, output.texts[0])
+    if decision.rule == "whole" or (settings.flag("CK_CANARY") and rest.resting(_text(event, "session_id"), "Read")):
+        return _passed(event, "Read", output, size)
+    from contextkernel.store import blobs
+
+    raw = output.texts[0].encode("utf-8", "surrogatepass")
+    _book(event, "Read", blobs.handle_of(raw), decision.rule, len(raw), len(raw), len(decision.text.encode("utf-8", "replace")), raw.count(b"\n") + 1, decision.text.count("\n") + 1, "pending")
+    return replies.replace_output(event, shapes.raw_cell(event["tool_response"]["file"]["filePath"], decision.text), decision.text)
 
 
 def _normalized(event: dict, tool: str, output: shapes.Output, size: int) -> dict:

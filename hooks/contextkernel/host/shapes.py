@@ -37,6 +37,21 @@ def host_bytes(tool: str, size: int, most: int) -> int:
     return size if size <= most else min(size, PREVIEW)
 
 
+def is_other(tool: str, response) -> bool:
+    """Whether a response that `read` leaves alone has a shape we know: images, stubs, background tasks, tools without long output."""
+    if tool not in _READERS and not tool.startswith("mcp__"):
+        return True
+    if not isinstance(response, dict):
+        return isinstance(response, list) and bool(response) and all(isinstance(block, dict) and "type" in block for block in response)
+    kind = response.get("type") if tool == "Read" else response.get("status")
+    return kind in ("image", "notebook", "pdf", "parts", "file_unchanged", "async_launched") or any(response.get(key) for key in ("isImage", "backgroundTaskId", "structuredContent"))
+
+
+def raw_cell(path: str, text: str) -> dict:
+    """A Read result that reaches the model as it stands, without line numbers (seen on 2.1.121, 2.1.200, 2.1.332)."""
+    return {"type": "notebook", "file": {"filePath": path, "cells": [{"cellType": "raw", "source": text, "cell_id": "ck"}]}}
+
+
 def key_names(response) -> str:
     """What an unknown shape is, by type and key names only: never content."""
     if isinstance(response, dict):

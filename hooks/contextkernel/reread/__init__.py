@@ -1,0 +1,1 @@
+"""Re-reads: a file that the context holds already comes back as a mark, or as what changed."""

@@ -1,0 +1,95 @@
+"""What a Read shows of a file whose earlier copy stands whole in the context."""
+from __future__ import annotations
+
+import difflib
+import re
+from typing import List, NamedTuple, Optional
+
+from contextkernel import tokens
+
+MOST_SHARE = 0.5  # of the text: a longer diff is harder to read than the file
+MOST_WORK = 4000000  # line pairs: difflib is quadratic in the part that differs
+CONTEXT = 3  # lines around a change, as diff -U3
+HUNK = re.compile(r"@@ -(\d+)(,\d+)? \+(\d+)(,\d+)? @@")
+
+
+class Decision(NamedTuple):
+    """`rule` is "whole" (no text: the client's own result passes), "reread" or "delta"; `text` is what the model reads instead."""
+
+    rule: str
+    text: str = ""
+
+
+WHOLE = Decision("whole")
+
+
+def decide(path: str, now: str, held: Optional[str], given_mark: bool, handle: str, least: int) -> Decision:
+    """The form of a repeated Read. `now`: the file's text; `held`: the copy proved to stand in the context, None for none.
+
+    `given_mark`: the same request was just answered with the mark, so now it gets the text.  `handle` names the stored `now`;
+    `least`: tokens that the short form must save.  The diff is exact: applied to `held` it gives `now`, and its line numbers are the file's.
+    """
+    if held is None or (held == now and given_mark):
+        return WHOLE
+    if held == now:
+        return _worth(Decision("reread", unchanged(path, now, handle)), now, least)
+    body = unified(held, now)
+    if body is None:
+        return WHOLE
+    text = "[ck: %s changed; unified diff against your earlier Read of it; recall %s]\n%s" % (_short(path), handle, body)
+    return _worth(Decision("delta", text), now, least) if tokens.estimate(text) < MOST_SHARE * tokens.estimate(now) else WHOLE
+
+
+def unchanged(path: str, text: str, handle: str) -> str:
+    """The mark of three lines for a file that did not change."""
+    lines = text.count("\n") + (not text.endswith("\n"))
+    return "[ck: %s unchanged; recall %s]\nlines 1-%d are on disk as your earlier Read showed them\nRead it once more for the text" % (_short(path), handle, lines)
+
+
+def _worth(decision: Decision, now: str, least: int) -> Decision:
+    return decision if tokens.estimate(now) - tokens.estimate(decision.text) >= least else WHOLE
+
+
+def _short(path: str) -> str:
+    return path if len(path) <= 60 else "…" + path[-59:]
+
+
+def unified(old: str, new: str) -> Optional[str]:
+    """The unified diff of two texts, 3 lines of context, true line numbers; None where it would cost too much to compute.
+
+    The line break at the end counts as in `diff`: a text without one gets "\\ No newline at end of file".
+    """
+    before, after = _lines(old), _lines(new)
+    same = _common(before, after)
+    end = min(_common(before[same:][::-1], after[same:][::-1]), min(len(before), len(after)) - same)
+    first, cut = max(0, same - CONTEXT), max(0, end - CONTEXT)
+    middle = before[first:len(before) - cut], after[first:len(after) - cut]
+    if len(middle[0]) * len(middle[1]) > MOST_WORK:
+        return None
+    out = ["--- earlier Read", "+++ on disk now"]
+    for line in list(difflib.unified_diff(middle[0], middle[1], lineterm="", n=CONTEXT))[2:]:
+        hunk = HUNK.fullmatch(line)
+        if hunk:
+            line = "@@ -%d%s +%d%s @@" % (int(hunk.group(1)) + first, hunk.group(2) or "", int(hunk.group(3)) + first, hunk.group(4) or "")
+        out += [line[:-len(NO_NEWLINE)], "\\ No newline at end of file"] if line.endswith(NO_NEWLINE) else [line]
+    return "\n".join(out)
+
+
+NO_NEWLINE = "\0no newline"  # makes a last line without a line break differ from one with it
+
+
+def _lines(text: str) -> List[str]:
+    lines = text.split("\n")
+    if lines[-1] == "":
+        return lines[:-1]
+    return lines[:-1] + [lines[-1] + NO_NEWLINE]
+
+
+def _common(one: List[str], other: List[str]) -> int:
+    """Length of the common start of two lists."""
+    count = 0
+    for a, b in zip(one, other):
+        if a != b:
+            break
+        count += 1
+    return count

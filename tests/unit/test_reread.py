@@ -1,0 +1,105 @@
+"""Re-reads: short only for what is proved to be held; diffs that apply exactly; whole in every doubt."""
+import json
+import random
+import subprocess
+
+import pytest
+
+from contextkernel.host import proof
+from contextkernel.reread import delta
+
+TEXT = "".join("line %d of the file, with some words in it\n" % n for n in range(1, 201))
+CHANGED = TEXT.replace("line 100 of", "line one hundred of")
+HANDLE = "7f3a12bc90de"
+
+
+def decide(now, held, given_mark=False, least=200):
+    return delta.decide("/w/a.py", now, held, given_mark, HANDLE, least)
+
+
+def test_unchanged_is_a_mark_of_three_lines():
+    decision = decide(TEXT, TEXT)
+    assert decision.rule == "reread" and decision.text.count("\n") == 2 and "recall " + HANDLE in decision.text and "lines 1-200 " in decision.text
+
+
+def test_changed_is_a_diff_with_true_numbers():
+    decision = decide(CHANGED, TEXT)
+    assert decision.rule == "delta" and "@@ -97,7 +97,7 @@" in decision.text and "-line 100 of the file" in decision.text and "recall " + HANDLE in decision.text
+
+
+@pytest.mark.parametrize("now, held, given_mark, least", [
+    (TEXT, None, False, 200), (TEXT, TEXT, True, 200), (TEXT, TEXT, False, 100000), ("short\n", "short\n", False, 200), (TEXT, "other\n" * 300, False, 200), (CHANGED, None, True, 200),
+    ("".join(reversed(TEXT.splitlines(True))), TEXT, False, 200),
+])
+def test_whole(now, held, given_mark, least):
+    assert decide(now, held, given_mark, least) == delta.WHOLE
+
+
+def test_a_change_after_a_mark_is_still_a_diff():
+    assert decide(CHANGED, TEXT, given_mark=True).rule == "delta"
+
+
+def test_too_much_work_is_refused():
+    assert delta.unified("a\n" * 3000, "b\n" * 3000) is None
+
+
+def test_random_diffs_apply_exactly(tmp_path):
+    seed = random.randrange(1 << 30)
+    print("seed", seed)
+    draw = random.Random(seed)
+    for case in range(60):
+        old = [draw.choice("abcdefgh") + draw.choice(["", "\r", " é", "\x0c", "\u2028"]) for _ in range(draw.randrange(1, 40))]
+        new = list(old)
+        for _ in range(draw.randrange(1, 5)):
+            at = draw.randrange(len(new) + 1)
+            new[at:at + draw.randrange(3)] = [draw.choice("xyz")] * draw.randrange(3)
+        before, after = ("\n".join(lines) + draw.choice(["", "\n"]) if lines else "" for lines in (old, new))
+        if before == after:
+            continue
+        (tmp_path / "f").write_bytes(before.encode())
+        done = subprocess.run(["patch", "-s", "--binary", "-p0", str(tmp_path / "f")], input=(delta.unified(before, after) + "\n").encode(), stdout=subprocess.PIPE)
+        result = (tmp_path / "f").read_bytes() if (tmp_path / "f").exists() else b""  # patch removes an emptied file
+        assert done.returncode == 0 and result == after.encode(), (before, after)
+
+
+def rows(*given):
+    """A transcript: (uuid, parent, kind, use id, text)."""
+    lines = []
+    for uuid, parent, kind, use, text in given:
+        block = {"tool_use": {"type": "tool_use", "id": use, "name": "Read"}, "tool_result": {"type": "tool_result", "tool_use_id": use, "content": text}}.get(kind)
+        row = {"uuid": uuid, "parentUuid": parent, "type": "user" if kind == "tool_result" else "assistant", "message": {"content": [block] if block else text}}
+        if kind == "boundary":
+            row.update(type="system", subtype="compact_boundary")
+        lines.append(json.dumps(row))
+    return "\n".join(lines) + "\n"
+
+
+NUMBERED = "1\tone\n2\ttwo\n3\t"
+STORY = [("a", None, "tool_use", "r1", ""), ("b", "a", "tool_result", "r1", NUMBERED), ("c", "b", "text", "", "thinking"), ("d", "c", "tool_use", "r2", "")]
+
+
+@pytest.mark.parametrize("story, proved", [
+    (STORY, True),
+    (STORY[:3], False),  # the current call is not written yet
+    ([STORY[0], STORY[2], STORY[3]], False),  # no result
+    (STORY[:3] + [("d", "a0", "tool_use", "r2", "")], False),  # rewound: another branch
+    (STORY[:2] + [("x", "b", "boundary", "", "")] + [("d", "x", "tool_use", "r2", "")], False),  # compacted between
+    ([STORY[0], ("e", "a", "tool_use", "p", ""), ("b", "a", "tool_result", "r1", NUMBERED), ("f", "e", "tool_result", "p", "x"), ("d", "f", "tool_use", "r2", "")], True),  # a parallel batch
+])
+def test_proof(tmp_path, story, proved):
+    path = tmp_path / "t.jsonl"
+    path.write_text(rows(*story))
+    assert (proof.shown_texts(str(path), "r2", ["r1"]) == [NUMBERED]) == proved
+
+
+def test_no_proof_from_damage(tmp_path):
+    path = tmp_path / "t.jsonl"
+    path.write_bytes(b'\xff{"tool_use_id": "r1" "tool_result"}\n"r2" "tool_use"\n')
+    assert proof.shown_texts(str(path), "r2", ["r1"]) is None and proof.shown_texts(str(tmp_path / "no"), "r2", ["r1"]) is None
+
+
+@pytest.mark.parametrize("shown, lines, text", [
+    (NUMBERED, 3, "one\ntwo\n"), (NUMBERED + "\n\n<system-reminder>x</system-reminder>", 3, "one\ntwo\n"), ("     1\u2192one", 1, "one"), ("1\tone\n3\tthree", 2, None), ("1\tone", 2, None), ("one", 1, None), ("2\tone", 1, None),
+])
+def test_numbers_are_taken_off_only_when_they_are_right(shown, lines, text):
+    assert proof.unnumbered(shown, lines) == text
