@@ -22,6 +22,7 @@ def main(argv: "list[str]") -> int:
     from contextkernel.host import rpc
     from session import Session
 
+    sys.setswitchinterval(0.001)  # seconds that a hook waits, at each turn, for a thread at work after an earlier one
     reader, session = rpc.Reader(requests), Session(rpc.Writer(answers), client_of(argv), attempt)
 
     def leave(number: int, frame: Any) -> None:

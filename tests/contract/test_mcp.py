@@ -553,6 +553,21 @@ def test_client_that_stops_reading(plugin_root, state):
         process.kill()
 
 
+def test_slices_of_a_real_tree(server, tmp_path):
+    (tmp_path / "app").mkdir()
+    (tmp_path / "app" / "price.py").write_text("import math\n\n\ndef net(x):\n    return math.floor(x)\n\n\ndef total(x):\n    return net(x) * rate\n\n\ndef other():\n    return 0\n")
+    trace = 'Traceback (most recent call last):\n  File "app/price.py", line 9, in total\nNameError: name \'rate\' is not defined\n'
+    text = server.text("kernel_repo_slice", {"symptom": trace, "repo": str(tmp_path), "budget": 4000})
+    assert "app/price.py" in text
+    for more in ({"budget": "auto"}, {"depth": 1}, {"depth": "full"}, {}):
+        assert "app/price.py" in server.text("kernel_repo_slice", dict({"symptom": trace, "repo": str(tmp_path)}, **more))
+    for more in ({}, {"budget": "auto"}, {"budget": "2000"}):
+        text = server.text("kernel_slice", dict({"file": str(tmp_path / "app" / "price.py"), "symbol": "total"}, **more))
+        assert "return net(x) * rate" in text and "math.floor" in text
+    missing = server.call("kernel_slice", {"file": str(tmp_path / "app" / "price.py"), "symbol": "nothing"})
+    assert missing["isError"] and "nothing" in missing["content"][0]["text"]
+
+
 # -- where it runs ----------------------------------------------------------------------------
 def test_folder_comes_from_the_last_hook_then_from_roots(slow, tmp_path):
     here = tmp_path / "project ä"
