@@ -36,15 +36,16 @@ def _link(event: dict, handle_: str) -> None:
     from contextkernel.host import session
     from contextkernel.store import blobs
 
-    book.record("link", {"handle": handle_, "session": _text(event, "session_id"), "tool_use_id": _text(event, "tool_use_id"),
-                         "agent": _text(event, "agent_id"), "agent_type": _text(event, "agent_type"), "status": "pending"})
     folder = session.results_folder(_text(event, "transcript_path"))
-    if not folder or os.path.exists(os.path.join(folder, session.recall_name(handle_))):
-        return
     try:
-        session.offer(_text(event, "transcript_path"), handle_, blobs.get(handle_))
+        if folder and not os.path.exists(os.path.join(folder, session.recall_name(handle_))):
+            session.offer(_text(event, "transcript_path"), handle_, blobs.get(handle_))
     except (OSError, blobs.UnknownHandle) as error:
         book.record("note", {"event": "PostToolUseFailure", "session": _text(event, "session_id"), "why": "no recall file: %s" % error})
+    if book.ledger is not None:
+        book.ledger.take_spool()  # the wrapper's row must be there before the link to it
+    book.record("link", {"handle": handle_, "session": _text(event, "session_id"), "tool_use_id": _text(event, "tool_use_id"),
+                         "agent": _text(event, "agent_id"), "agent_type": _text(event, "agent_type"), "status": "pending"})
 
 
 def _first(event: dict) -> bool:
