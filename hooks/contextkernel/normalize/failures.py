@@ -27,7 +27,9 @@ class Dialect(NamedTuple):
 
 
 NEVER = re.compile(r"(?!)")
-WHOLE_LINES = 160  # lines of one unit beyond which only its core is first class
+WHOLE = 2500  # characters of one unit beyond which only its core is first class
+WHOLE_LINES = 160  # lines a unit may reach back
+LOUD = 24  # faults outside the failing units that come before the units' bodies
 FOLD_NAMES = 3000  # characters of names from which on common prefixes are folded
 
 
@@ -43,11 +45,13 @@ def plan(page: Page, ask: Ask, dialect: Dialect) -> Optional[Plan]:
     ranks = _noise_ranks(page, survey, spot, bool(blocks or names))
     for index in verdicts:
         ranks[index] = MUST
-    units = _unit_units(page, blocks, spot, _strangers(page.lines, blocks, survey, spot))
+    units = _unit_units(page, blocks, spot, _strangers(page.lines, blocks, survey, spot), survey.novel() if blocks else set())
     inside = {i for first, last in blocks for i in range(first, last + 1)}
-    units += _name_units(page, [i for i in names if i not in inside and i not in set(verdicts)])
+    units += _name_units(page, _once(page.lines, [i for i in names if i not in inside and i not in set(verdicts)]))
     taken = {i for unit in units for i in range(unit.first, unit.last + 1)} | inside
-    units += [unit_of(page, index, rank)._replace(turn=2 if rank == FACT else 0) for index, rank in ranks.items() if index not in taken]
+    loud = [index for index in sorted(ranks) if ranks[index] == FACT and index not in taken]
+    early = set(loud[:LOUD])
+    units += [unit_of(page, index, rank)._replace(turn=-1 if index in early else 2 if rank == FACT else 0) for index, rank in ranks.items() if index not in taken]
     units.sort()
     return Plan(units, digest=survey.digest, room=room_for(page, survey, ask))
 
@@ -75,22 +79,23 @@ def _noise_ranks(page: Page, survey: Survey, spot: dict, failing: bool) -> Dict[
     if failing:
         ranks = {index: later[rank] for index, rank in ranks.items()}
     for index in list(ranks):
-        if spot["passing"].match(page.lines[index]) and ranks[index] > NOTABLE:
+        if ranks[index] > MUST and spot["passing"].match(page.lines[index]):
             ranks[index] = LISTED
     return ranks
 
 
-def _unit_units(page: Page, blocks: List[Tuple[int, int]], spot: dict, strangers: "set[int]") -> List[Unit]:
+def _unit_units(page: Page, blocks: List[Tuple[int, int]], spot: dict, strangers: "set[int]", novel: "set[int]") -> List[Unit]:
     """Failing units: heads and causes as facts, the rest of each right after; the first of each cause is whole earlier."""
     units: List[Unit] = []
     seen: Dict[str, int] = {}
     for turn, (first, last) in enumerate(blocks):
         while last > first and not page.lines[last].strip():
             last -= 1
-        cores = [i for i in range(first, last + 1) if i == first or spot["begin"].match(page.lines[i]) or spot["core"].match(page.lines[i])]
+        cores = [i for i in range(first, last + 1) if i == first or spot["begin"].match(page.lines[i]) or spot["core"].match(page.lines[i]) or spot["names"].match(page.lines[i])]
         cause = re.sub(r"\d+|0x[0-9a-f]+|'[^']*'|\"[^\"]*\"", "#", "\n".join(page.lines[i] for i in cores[1:4]))
         repeat = seen[cause] = seen.get(cause, -1) + 1
-        whole = FACT if last - first < WHOLE_LINES and turn < 2 else NOTABLE if not repeat else CONTEXT
+        size = sum(map(len, page.lines[first:last + 1]))
+        whole = FACT if size < WHOLE and turn < 2 else NOTABLE if not repeat else CONTEXT
         core = set(cores[:14] + cores[-6:]) | {i for i in strangers if first <= i <= last}
         start = first
         while start <= last:
@@ -106,7 +111,7 @@ def _unit_units(page: Page, blocks: List[Tuple[int, int]], spot: dict, strangers
             if any(len(page.lines[i]) > 1200 for i in range(start, end + 1)):
                 units += [unit_of(page, i, rank)._replace(turn=turn) for i in range(start, end + 1)]
             else:
-                units += [Unit(a, min(a + 39, end), rank, None, "gap", 0 if start in strangers else turn) for a in range(start, end + 1, 40)]
+                units += [Unit(a, min(a + 39, end), rank, None, "gap", -1 if start in strangers & novel else 0 if start in strangers else turn) for a in range(start, end + 1, 40)]
             start = end + 1
     return units
 
@@ -121,6 +126,15 @@ def _strangers(lines: List[str], blocks: List[Tuple[int, int]], survey: Survey, 
         worst = [i for i in margin if severity(lines[i]) == FAULT]
         found |= set(worst[:6]) | set(margin[:4]) | set(margin[-4:])
     return found
+
+
+def _once(lines: List[str], names: List[int]) -> List[int]:
+    """Of lines that name the same test, the last (the summary's, which also tells the cause)."""
+    latest: Dict[str, int] = {}
+    for index in names:
+        found = NAMED.search(lines[index])
+        latest[found.group(0) if found else lines[index]] = index
+    return sorted(latest.values())
 
 
 def _name_units(page: Page, names: List[int]) -> List[Unit]:
@@ -141,6 +155,7 @@ def _name_units(page: Page, names: List[int]) -> List[Unit]:
     return units
 
 
+NAMED = re.compile(r"\S+::\S+(?:\[[^\]]*\])?")
 PREFIX = re.compile(r"((?:FAILED|ERROR|FAIL|not ok)?\s*\S+?(?:::|\.py\b|\.[jt]sx?\b)\S*?(?:::|\[|(?=\s)))")
 
 

@@ -104,7 +104,7 @@ class Survey:
                 ranks.setdefault(index, PLAIN)
         rare = [i for i in rare if self.lines[i].strip()]
         shapes = self._shapes(rare)
-        novel = self._novel() if 60 < len(rare) else set()
+        novel = self.novel() if 60 < len(rare) else set()
         for index in rare:
             line = self.lines[index]
             level = self.level(ids[index])
@@ -115,7 +115,7 @@ class Survey:
             if level == FAULT:
                 self._rank_context(ranks, index)
 
-    def _novel(self) -> "set[int]":
+    def novel(self) -> "set[int]":
         """Rare lines made of words that stand nowhere else, when such lines are few: a sentence in a listing, a stranger in a dump."""
         words = [set(WORD.findall(self.lines[i][:LONG])) for i in self.rare[:6000]]
         spread: Dict[str, int] = {}
