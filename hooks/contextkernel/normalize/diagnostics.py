@@ -23,7 +23,7 @@ RUNTIME = re.compile(r"\w+Warning: ")
 FEWEST = 6  # diagnostics
 WORST_ORDER = {"fatal error": 0, "error": 0, "ERROR": 0, "E": 0, "F": 0}
 VARIANTS_ROOM = 1200  # characters of differing names kept in the list of one kind; above, places only
-LISTS_ROOM = 5200  # characters of all lists
+LISTS_ROOM = 4400  # characters of all lists
 
 
 class Entry(NamedTuple):
@@ -57,9 +57,10 @@ def plan(page: Page, ask: Ask) -> Optional[Plan]:
         for entry in members:
             for index in range(entry.first, entry.last + 1):
                 inside[index] = 1
+    must = survey.novel() | {i for i, line in enumerate(page.lines) if not inside[i] and severity(line) == FAULT}
     for index, rank in survey.ranks().items():
         if not inside[index]:
-            units.append(unit_of(page, index, MUST if rank <= FACT and severity(page.lines[index]) == FAULT else rank))
+            units.append(unit_of(page, index, MUST if rank <= FACT and index in must else rank))
     units.sort()
     return Plan(units, digest=survey.digest, room=ask.room if ask.exit_code else max(ask.room, 9000))
 
@@ -72,7 +73,7 @@ def _group_units(page: Page, members: List[Entry], turn: int, handle: str, room:
     places = _places(members[1:], room)
     mark = marks.note("%d more %s below, by place" % (len(members) - 1, "like this"), handle)
     body = [page.shown(i)[:1200] for i in range(first.first, first.last + 1)]
-    units = [Unit(first.first, first.last, MUST if first.level == 0 or turn < 30 else rank, tuple(body + [mark] + places), "diagnostic", turn)]
+    units = [Unit(first.first, first.last, MUST if first.level == 0 or turn < 16 else rank, tuple(body + [mark] + places), "diagnostic", turn)]
     units += [Unit(e.first, e.last, MUST, (), "diagnostic", turn) for e in members[1:]]
     return units
 

@@ -109,9 +109,9 @@ class Survey:
             line = self.lines[index]
             level = self.level(ids[index])
             odd = shapes.get(_shape(line), 0) <= 2 or index in novel
-            if level == FAULT and len(line) > LONG:
-                level = WARNING
-            _lower(ranks, index, FACT if level == FAULT else NOTABLE if level == WARNING or odd and len(rare) > 60 else RARE if odd or len(rare) < 120 else PLAIN)
+            if len(line) > LONG:
+                level = WARNING if level == FAULT else CALM
+            _lower(ranks, index, FACT if level == FAULT or index in novel and len(novel) <= 12 else NOTABLE if level == WARNING or odd and len(rare) > 60 else RARE if odd or len(rare) < 120 else PLAIN)
             if level == FAULT:
                 self._rank_context(ranks, index)
 
