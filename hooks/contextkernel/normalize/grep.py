@@ -9,6 +9,7 @@ from contextkernel.normalize.plan import CONTEXT, FACT, MUST, NOTABLE, PLAIN, RA
 from contextkernel.normalize.severity import FAULT, severity
 
 NUMBERED = re.compile(r"(?P<path>(?:[A-Za-z]:)?[^:\n\0]{1,300}?):(?P<rest>\d+:.*)$")
+CONTEXT_LINE = re.compile(r"(?P<path>(?:[A-Za-z]:)?[^:\n\0]{1,300}?[\w)\]]\.[A-Za-z]\w{0,9})-(?P<rest>\d+-.*)$")  # of grep -C; a path ends in an extension
 BARE = re.compile(r"(?P<path>[^\s:\0][^:\n\0]{0,300}):(?P<rest>.*)$")
 PLAIN_PATH = re.compile(r"(?:[\w.@+~-]*/)*[\w@+~-][\w.@+~-]*\.[A-Za-z]\w{0,8}$|(?:[\w.@+~-]*/)+[\w.@+~-]+$")  # without a search command only these
 DIAGNOSTIC = re.compile(r"\d+(?::\d+)?: ?(?:(?:fatal )?error|warning|note|info|\w+(?:Error|Warning):|[A-Z]{1,5}\d+\b)")  # what programs say of a place
@@ -66,6 +67,11 @@ def _hits(lines: List[str], searching: bool) -> List[Hit]:
             match = BARE.match(line)
             if match and _is_path(match.group("path"), searching):
                 found[index] = Hit(index, match.group("path"), match.group("rest"))
+    if searching and len(found) < len(lines):
+        for index, line in enumerate(lines):
+            match = CONTEXT_LINE.match(line) if index not in found else None
+            if match and _is_path(match.group("path"), True):
+                found[index] = Hit(index, match.group("path"), match.group("rest"))
     if len(found) < len(lines) and paths:
         _add_context(lines, found, sorted(paths, key=len, reverse=True))
     return [found[index] for index in sorted(found)]
@@ -76,7 +82,7 @@ def _is_path(path: str, searching: bool) -> bool:
         return False
     if not searching:
         return PLAIN_PATH.match(path) is not None
-    return ("/" in path or "." in path) and not path.replace(".", "").isdigit()
+    return ("/" in path or "." in path or "\\" in path) and not path.replace(".", "").isdigit()
 
 
 def _add_context(lines: List[str], found: Dict[int, Hit], paths: List[str]) -> None:

@@ -14,6 +14,7 @@ LEAST = 2000  # bytes; smaller documents pass as they are
 MOST = 40_000_000  # characters; larger ones are not parsed
 FEWEST = 6  # objects in a list worth a table
 FIRST, LAST_ROWS = 3, 1  # rows that are shown whatever they hold
+PROSE_MOST = 24000  # characters; up to here a document that is mostly prose passes
 CELL = 60  # characters
 DEEP = 3  # levels of objects flattened into columns
 DOCUMENT_ROOM = 2600  # characters for what is around the table
@@ -38,10 +39,21 @@ def plan(page: Page, ask: Ask) -> Optional[Plan]:
         document = json.loads(text, parse_float=Raw, parse_int=Raw, object_pairs_hook=_unique)
     except (ValueError, RecursionError):
         return None
+    if len(text) < PROSE_MOST and _prose(document) > len(text) // 2:
+        return Plan([])  # comments, issue bodies: words that nothing stands for
     lines = _lines(document, ask)
     if not lines:
         return None
     return Plan([Unit(0, len(page.lines) - 1, MUST, tuple(lines), "json")], "JSON as outline and table", None, 10 ** 9)
+
+
+def _prose(value: Any) -> int:
+    """Characters in long texts with blanks."""
+    if isinstance(value, dict):
+        return sum(map(_prose, value.values()))
+    if isinstance(value, list):
+        return sum(map(_prose, value))
+    return len(value) if isinstance(value, str) and len(value) > 120 and value.count(" ") > len(value) // 15 else 0
 
 
 def _unique(pairs: List[Tuple[str, Any]]) -> Dict[str, Any]:

@@ -16,6 +16,8 @@ EXEMPLARS = 2  # lines of a collapsed template that stay; of faults 3, on failur
 HEAD, TAIL = 10, 20  # lines
 OUTERMOST = 4  # lines at either end that stay whatever else is wrong
 HEAD_ROOM, TAIL_ROOM = 900, 1800  # characters of head and tail that are not rare anyway
+PROSE_TOOLS = ("Agent", "Task")
+LONG_PROSE = 6000  # characters of a line with blanks that pass in a short text
 UNIQUE_ROOM = 16000  # characters of text without repeats that pass before anything of it is left out
 WORD = re.compile(r"[^\W\d_]{4,}")
 NO_WORDS = {ord(c): None for c in "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789_"}
@@ -23,9 +25,26 @@ NO_WORDS = {ord(c): None for c in "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRS
 
 def plan(page: Page, ask: Ask) -> Plan:
     """The plan for a text of unknown kind."""
+    if ask.tool in PROSE_TOOLS:
+        return _prose_plan(page, ask)
     survey = Survey(page.lines, bool(ask.exit_code))
-    units = [unit_of(page, index, rank) for index, rank in sorted(survey.ranks().items())]
+    ranks = survey.ranks()
+    long = LONG if ask.exit_code or sum(map(len, page.lines)) > UNIQUE_ROOM else LONG_PROSE
+    units = [unit_of(page, index, rank, long) for index, rank in sorted(ranks.items())]
     return Plan(units, digest=survey.digest, room=room_for(page, survey, ask))
+
+
+def _prose_plan(page: Page, ask: Ask) -> Plan:
+    """An agent's report: only lines that stand there word for word many times are folded."""
+    same: Dict[str, int] = {}
+    ids = [same.setdefault(line, len(same)) for line in page.lines]
+    counts = [0] * len(same)
+    units = []
+    for index, template in enumerate(ids):
+        counts[template] += 1
+        if counts[template] <= COMMON or len(page.lines[index]) < 20:
+            units.append(Unit(index, index, MUST))
+    return Plan(units)
 
 
 def room_for(page: Page, survey: "Survey", ask: Ask) -> int:
@@ -36,10 +55,10 @@ def room_for(page: Page, survey: "Survey", ask: Ask) -> int:
     return unique + 1500 if ask.room < unique <= UNIQUE_ROOM else max(ask.room, min(unique, UNIQUE_ROOM) * 3 // 4)
 
 
-def unit_of(page: Page, index: int, rank: int) -> Unit:
+def unit_of(page: Page, index: int, rank: int, long: int = LONG) -> Unit:
     """One line as a unit; a very long one is clipped in the middle, inside a mark-free ellipsis that counts what it hides."""
     line = page.lines[index]
-    if len(line) > LONG:
+    if len(line) > long or len(line) > LONG and line.count(" ") < len(line) // 40:
         return Unit(index, index, rank, (clipped(line),), "clip")
     return Unit(index, index, rank)
 

@@ -12,7 +12,7 @@ from contextkernel.normalize.plan import MUST, Ask, Plan, Unit
 SHORT = re.compile(r"(?P<code>[ MADRCUT?!][ MADRCUT?!]) (?P<path>\S.*)$")
 LONG = re.compile(r"(?P<code>\t(?:modified|deleted|new file|renamed|both modified|added by us|deleted by them|typechange):\s+|\t)(?P<path>\S.*)$")
 MANY = 120
-ROOM = 9000
+ROOM = 14000
 
 
 def plan(page: Page, ask: Ask) -> Optional[Plan]:
