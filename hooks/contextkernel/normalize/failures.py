@@ -5,8 +5,8 @@ import re
 from typing import Dict, List, NamedTuple, Optional, Tuple
 
 from contextkernel.normalize.page import Page
-from contextkernel.normalize.plain import Survey, room_for, unit_of
-from contextkernel.normalize.severity import FAULT, severity
+from contextkernel.normalize.plain import COMMON, Survey, room_for, unit_of
+from contextkernel.normalize.severity import CALM, FAULT, severity
 from contextkernel.normalize.plan import CONTEXT, FACT, LAST, LISTED, MUST, NOTABLE, PLAIN, RARE, Ask, Plan, Unit
 
 
@@ -79,6 +79,9 @@ def _noise_ranks(page: Page, survey: Survey, spot: dict, failing: bool) -> Dict[
     if failing:
         ranks = {index: later[rank] for index, rank in ranks.items()}
     for index in list(ranks):
+        template = survey.mined.ids[index]
+        if failing and ranks[index] > MUST and survey.mined.counts[template] >= COMMON and survey.mined.exemplars[template] != index and survey.level(template) == CALM:
+            ranks[index] = max(ranks[index], LAST if ranks[index] != NOTABLE else NOTABLE)  # an outlier stays
         if ranks[index] > MUST and spot["passing"].match(page.lines[index]):
             ranks[index] = LISTED
     return ranks

@@ -21,6 +21,7 @@ class Format(NamedTuple):
 
 FORMATS: Tuple[Format, ...] = (
     Format("diff", "", ("\n@@ ", "@@ -"), r"^@@+ -\d+(?:,\d+)? \+\d+", "diff"),
+    Format("diffstat", "", (" | ",), r"^ \S.*\s+\| +\d+ [+-]+$", "diffstat"),
     Format("git log", "", ("commit ",), r"\A(?:commit [0-9a-f]{7,40}.*\n)(?:Merge: .*\n)?Author: ", "gitlog"),
     Format("CI log", "", ("Z ",), r"\A(?:[^\t\n]+\t[^\t\n]*\t)?\ufeff?\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d\.\d{5,7}Z ", "cilog"),
     Format("json", "", ("{", "["), r"\A\s*[\[{]\s*[\[{\"\]}\d-]", "jsondoc"),
