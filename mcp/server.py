@@ -6,9 +6,13 @@ answered meanwhile.  Ends with exit 0 when its input ends, on SIGTERM and on SIG
 """
 from __future__ import annotations
 
+import json  # noqa: F401  the standard library's own caches count no more once ours is named below
 import os
+import queue  # noqa: F401
 import signal
+import subprocess  # noqa: F401
 import sys
+import threading  # noqa: F401
 from typing import Any, Callable
 
 ROOT = os.path.dirname(os.path.dirname(os.path.realpath(__file__)))

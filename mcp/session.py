@@ -14,6 +14,7 @@ from contextkernel.host import events, rpc
 from contextkernel.store import book
 
 import tools
+from child import Child
 
 PROTOCOLS = ("2025-11-25", "2025-06-18", "2025-03-26", "2024-11-05")  # newest first
 WARM = ("PostToolUse", "PreToolUse")  # events whose modules are imported before the first of them arrives
@@ -40,7 +41,7 @@ class Session:
         self.folder = ""  # the user's working folder, as the last hook event or the client's roots had it
         self.has_roots = False
         self.name = ""  # the client's name of the session, as the last hook event had it
-        self.calls: Dict[str, Any] = {}  # running calls by id: their children
+        self.calls: Dict[str, Child] = {}  # running calls by id: their children
         self.after: Any = queue.SimpleQueue()  # work for after the replies; None ends its thread
         self.booking = threading.Thread(target=self._work_after, daemon=True)
         self.booking.start()
@@ -72,8 +73,6 @@ class Session:
         name = params.get("name")
         if not isinstance(name, str) or name not in tools.BY_NAME or rpc.id_of(message) is None:
             return False
-        from child import Child  # late: subprocess costs 10 ms, and hooks do without
-
         self.calls[_key(message["id"])] = Child()
         return True
 
@@ -191,7 +190,7 @@ class Session:
         self.after.put(lambda: _after_reply(event))
         return json.dumps(reply) if reply else ""
 
-    def _work(self, tool: "tools.Tool", arguments: dict, child: Any, request: rpc.Request) -> Optional[dict]:
+    def _work(self, tool: tools.Tool, arguments: dict, child: Child, request: rpc.Request) -> Optional[dict]:
         """A tool's result by its child process."""
         folder = self.folder if os.path.isdir(self.folder) else tools.own_folder()
         try:
