@@ -18,7 +18,7 @@ VALUES = tuple(sorted(name[:-3] for name in os.listdir(PACKAGE) if name.endswith
 FROM_THE_PACKAGE = ("contextkernel.store", "contextkernel.store.settings")  # where bytecode goes when the plugin's folder is read-only
 ALLOWED_SIDEWAYS = ()  # (from, to) among operators or ground: declared exceptions
 BROAD_EXCEPT = ("hooks/contextkernel/host/hook.py", "mcp/server.py")
-MACHINE = re.compile(r"(?<![\w.])/(?:work|root|home/[a-z]\w*|Users/[A-Za-z]\w*)/(?!\.\.\.)[\w.-]|\.\./shared\b")
+MACHINE = re.compile(r"/work/(?:main|shared|notes|clients|venv\d|\.)|/root/\.|\.\./shared\b")  # where this was built; invented paths are welcome
 SHELL_ONLY = re.compile(r"\.(png|ico|db)$")
 
 
