@@ -12,7 +12,7 @@ import signal
 import sys
 
 sys.path.insert(0, os.path.dirname(os.path.realpath(__file__)))  # -I leaves it out
-from contextkernel.host import shell_call
+from contextkernel.host import output_file, shell_call
 from contextkernel.store import book, settings
 
 CLIENT_SHOWS = 10000  # UTF-16 units of a failure that the client shows whole (2.1.121 and 2.1.200 count its first line in)
@@ -27,12 +27,10 @@ HELD = (signal.SIGTERM, signal.SIGINT, signal.SIGHUP) if os.name == "posix" else
 def main(argv: "list[str]") -> int:
     """0, also when nothing was rewritten."""
     code, start, argument = int(argv[0]), int(argv[1]), argv[2]
-    session = os.environ.get("CLAUDE_CODE_SESSION_ID", "")
+    session = os.environ.get("CLAUDE_CODE_SESSION_ID") or output_file.session_in(1)
     command = shell_call.command_in(argument)
     if shell_call.wants_raw(command) or "Bash" not in settings.words("CK_TOOLS") or _noted(command, session):
         return 0
-    from contextkernel.host import output_file
-
     file = output_file.opened(1, start)
     if file is None:
         return 0

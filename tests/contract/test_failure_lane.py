@@ -168,6 +168,18 @@ def test_hook_commands_and_server_starts_are_replaced_by_exec(wrapper, tmp_path,
     assert (out, done.returncode) == (b"%d a b\nevent" % done.pid, 5)
 
 
+@pytest.mark.parametrize("given, wanted", [
+    ("printf %s, a b", b"a,b,"), ("printf %s, https://x/?a=b&c=$HOME (d)", b"https://x/?a=b&c=$HOME,(d),"), ("printf %s, 'quoted one' two", b"quoted one,two,"),
+    ("printf %s, {root}/mcp/server.py --x y", b"{root}/mcp/server.py,--x,y,"), ("printf %s, {root}/server.py", b"{root}/server.py,"), ("printf %s, '{root}/server.py' z", None)])
+def test_a_server_start_of_a_client_that_does_not_quote(wrapper, given, wanted):
+    root = "/odd & 'place' of $y \"z\"" if wanted is not None else "/odd place"
+    env = dict({name: value for name, value in os.environ.items() if name != "CLAUDE_PROJECT_DIR"}, CLAUDE_PLUGIN_ROOT=root, AI_AGENT="claude-code/2.1.121/harness")
+    done = subprocess.run([wrapper, given.replace("{root}", root)], env=env, stdout=subprocess.PIPE)
+    assert done.stdout == (b"/odd place/server.py,z," if wanted is None else wanted.replace(b"{root}", root.encode()))
+    hook = subprocess.run([wrapper, "printf '%s,' a | cat"], env=dict(env, CLAUDE_PROJECT_DIR="/x"), stdout=subprocess.PIPE)
+    assert hook.stdout == b"a,"
+
+
 def test_a_bash_call_without_a_file_is_replaced_by_exec(wrapper, tmp_path):
     done = subprocess.Popen([wrapper, client.argument("echo $$; %s" % LONG, str(tmp_path))], stdin=subprocess.DEVNULL, stdout=subprocess.PIPE)
     out, _ = done.communicate()
@@ -190,6 +202,13 @@ def test_a_failing_run(play, state, kind, lines):
     assert original(text) == plain.text
     [receipt] = receipts(state)
     assert (receipt["lane"], receipt["raw"], receipt["shown"], receipt["handle"]) == ("failure", len(plain.text), len(ours.text), marks.handles_in(text)[0])
+
+
+def test_the_session_is_in_the_files_path(state, wrapper, tmp_path):
+    session = "01dd6361-1259-435b-be83-dbfb86a5228b"
+    (tmp_path / session / "tasks").mkdir(parents=True)
+    client.ran([wrapper, client.argument(LONG, str(tmp_path))], str(tmp_path / session / "tasks" / "b1.output"), {"CLAUDE_CODE_SESSION_ID": ""})
+    assert [row["session"] for row in receipts(state)] == [session]
 
 
 def test_the_same_output_gives_the_same_bytes(play):

@@ -2,12 +2,14 @@
 from __future__ import annotations
 
 import os
+import re
 import stat
 import sys
 from typing import Optional
 
 F_GETPATH = 50  # fcntl.h of macOS; fcntl.F_GETPATH exists since Python 3.9 there
 LONGEST_PATH = 1024  # bytes, MAXPATHLEN of macOS
+_TASK = re.compile(r"/([0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12})/tasks/[^/]+$")
 ROUNDS = 3  # readings of a file that somebody still writes to
 
 
@@ -81,3 +83,13 @@ def opened(descriptor: int, start: int) -> Optional[OutputFile]:
         return OutputFile(descriptor, start)
     except OSError:
         return None
+
+
+def session_in(descriptor: int) -> str:
+    """The session that the client's path of an output file names (…/SESSION/tasks/ID.output): 2.1.121 tells it nowhere else. "" for none."""
+    try:
+        path = _path_of(descriptor)
+        found = _TASK.search(path if sys.platform == "darwin" else os.readlink(path))
+    except OSError:
+        return ""
+    return found.group(1) if found else ""
