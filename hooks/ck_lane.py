@@ -33,7 +33,7 @@ def _on(state: str, path: str, agreed: bool) -> int:
     if not agreed and not _agrees(plan):
         print("Not switched on. It %s; `ck.py failure-lane on --yes` does it." % plan)
         return 1
-    chained = lane.switch_on(state, ROOT, python(), path, os.environ.get(lane.PREFIX, ""))
+    chained = lane.switch_on(state, ROOT, lane.interpreter(), path, os.environ.get(lane.PREFIX, ""))
     print("The failure lane is on: it %s.%s Takes effect in sessions started from now on; `ck.py failure-lane off` undoes it."
           % (plan, " Your own prefix stays in force behind it: %s." % chained if chained else ""))
     return 0
@@ -63,9 +63,3 @@ def _status(now: lane.Status) -> int:
     else:
         print("off: %s names %s" % (now.settings, now.named or "no shell prefix"))
     return 0
-
-
-def python() -> str:
-    """The interpreter to start after a failure: the base one, not a virtual environment's, which may go."""
-    base = getattr(sys, "_base_executable", None)
-    return base if base and os.path.exists(base) else sys.executable or "python3"

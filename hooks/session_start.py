@@ -17,6 +17,7 @@ def handle(event: dict) -> dict:
     """Context that names the folder of recall files; {} when another lane said it already."""
     source, who = event.get("source"), str(event.get("session_id") or "")
     _export()
+    _keep_lane()
     try:
         if not live.first_in(who, "start-%s" % source, ONE_START):
             return {}
@@ -25,6 +26,18 @@ def handle(event: dict) -> dict:
     if source in EPOCHS:
         book.record("generation", {"session": who, "agent": "", "cause": source})
     return replies.add_context(event, how_back(event))
+
+
+def _keep_lane() -> None:
+    """Where the failure lane is on, it starts this plugin from now on: an update may have moved it."""
+    if not os.path.exists(os.path.join(settings.data_root(), "lane", "where")):
+        return
+    from contextkernel.host import install, lane  # late: only where the lane is on
+
+    try:
+        lane.refresh(settings.data_root(), ROOT, lane.interpreter())
+    except install.Refused as error:
+        sys.stderr.write("context-kernel: the failure lane stays as it was: %s\n" % error)
 
 
 def how_back(event: dict) -> str:

@@ -215,3 +215,12 @@ def test_what_a_cut_says_about_the_end(total, wanted):
 
 def test_a_mark_further_down_is_no_verdict():
     assert cut.rewritten_in("Exit code 1\n" + "x\n" * 300 + "[ck: exit 1, 3 lines, 2 shown; recall 0123456789ab]") == ""
+
+
+def test_a_session_of_a_moved_plugin_takes_the_lane_over(run_hook, switch, state, own_plugin_root):
+    switch("on", "--yes")
+    run_hook("session_start", {"hook_event_name": "SessionStart", "source": "startup", "session_id": "s-1", "transcript_path": "", "cwd": "/"}, root=own_plugin_root)
+    assert (state / "lane" / "where").read_text().split("\n")[1] == os.path.realpath(own_plugin_root)
+    switch("off")
+    run_hook("session_start", {"hook_event_name": "SessionStart", "source": "startup", "session_id": "s-2", "transcript_path": "", "cwd": "/"}, root=own_plugin_root)
+    assert not (state / "lane" / "where").exists()

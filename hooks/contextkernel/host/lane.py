@@ -12,6 +12,7 @@ from __future__ import annotations
 import os
 import shutil
 import subprocess
+import sys
 import time
 from typing import NamedTuple, Optional
 
@@ -42,6 +43,12 @@ def settings_path() -> str:
 def wrapper_path(state: str) -> str:
     """Where the copy lies."""
     return os.path.join(state, "bin", "failure-lane")
+
+
+def interpreter() -> str:
+    """The Python to start after a failure: the base one, not a virtual environment's, which may go."""
+    base = getattr(sys, "_base_executable", None)
+    return base if base and os.path.exists(base) else sys.executable or "python3"
 
 
 def _lane(state: str, *names: str) -> str:
