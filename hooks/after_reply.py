@@ -26,10 +26,11 @@ def run(event: dict) -> None:
     if ledger is None:
         return
     try:
-        if event.get("hook_event_name") == "PostToolUseFailure" and event.get("tool_name") in ("Edit", "Write", "MultiEdit"):
-            import reading  # late: rare
+        if event.get("hook_event_name") == "UserPromptSubmit":
+            import reading  # late: once a prompt
 
-            reading.forget(ledger, event)
+            ledger.take_spool()  # a resume or clear that the script of SessionStart has just counted
+            reading.prompted(ledger, event)
         if not settings.flag("CK_CANARY"):
             return
         judge_pending(ledger, session, str(event.get("transcript_path") or ""))

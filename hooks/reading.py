@@ -47,7 +47,7 @@ def is_whole(event: dict) -> bool:
 def held_text(event: dict, held: dict) -> "str | None":
     """The copy that stands in the agent's context, proved by the transcript; None without proof."""
     uses = [held["use"]] + [link["use"] for link in held.get("chain", ())] if held.get("use") else []
-    shown = proof.shown_texts(_transcript(event), str(event.get("tool_use_id") or ""), uses) if uses else None
+    shown = proof.shown_texts(_transcript(event), str(event.get("tool_use_id") or ""), uses, _since(event), event["tool_response"]["file"]["filePath"]) if uses else None
     if not shown:
         return None
     base = proof.unnumbered(shown[0], int(held["lines"]))
@@ -59,12 +59,17 @@ def held_text(event: dict, held: dict) -> "str | None":
     return blobs.get(held["chain"][-1]["handle"]).decode("utf-8", "surrogatepass") if held.get("chain") else base
 
 
-def forget(ledger, event: dict) -> None:
-    """An Edit or Write failed: the next Read of that file is shown whole. Raises sqlite3.Error."""
-    given = event.get("tool_input")
-    path = given.get("file_path") if isinstance(given, dict) else None
-    if isinstance(path, str):
-        ledger.hold(str(event.get("session_id") or ""), str(event.get("agent_id") or ""), path, {})
+def _since(event: dict) -> "int | None":
+    """Bytes of the transcript when the last prompt was sent; 0 in a sub-agent, which cannot be rewound; None when not known."""
+    if event.get("agent_id"):
+        return 0
+    return book.ledger.offset("prompt " + str(event.get("session_id") or "")).get("size")
+
+
+def prompted(ledger, event: dict) -> None:
+    """A prompt was sent: remember where the transcript ends. Raises sqlite3.Error."""
+    path = str(event.get("transcript_path") or "")
+    ledger.keep_offset("prompt " + str(event.get("session_id") or ""), {"size": os.path.getsize(path) if os.path.isfile(path) else 0})
 
 
 def _facts(event: dict, held: dict, rule: str, handle: str, generation: int, file: dict) -> dict:

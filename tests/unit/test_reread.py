@@ -92,6 +92,25 @@ def test_proof(tmp_path, story, proved):
     assert (proof.shown_texts(str(path), "r2", ["r1"]) == [NUMBERED]) == proved
 
 
+@pytest.mark.parametrize("written_before_the_prompt, proved", [(2, True), (3, False)])
+def test_a_late_row_is_replaced_by_one_written_since_the_prompt(tmp_path, written_before_the_prompt, proved):
+    path = tmp_path / "t.jsonl"
+    path.write_text(rows(*STORY[:3]))
+    since = len(rows(*STORY[:written_before_the_prompt]))
+    assert (proof.shown_texts(str(path), "r2", ["r1"], since) is not None) == proved
+    assert proof.shown_texts(str(path), "r2", ["r1"]) is None
+
+
+@pytest.mark.parametrize("file, wrong, proved", [("/w/a.py", True, False), ("/w/b.py", True, True), ("/w/a.py", False, True)])
+def test_after_a_failed_edit_nothing_is_held(tmp_path, file, wrong, proved):
+    path = tmp_path / "t.jsonl"
+    edit = {"uuid": "e", "parentUuid": "b", "type": "assistant", "message": {"content": [{"type": "tool_use", "id": "e1", "name": "Edit", "input": {"file_path": "/w/a.py"}}]}}
+    failed = {"uuid": "f", "parentUuid": "e", "type": "user", "message": {"content": [{"type": "tool_result", "tool_use_id": "e1", "is_error": wrong, "content": "not found"}]}}
+    lines = [json.dumps(row, separators=(",", ":")) for row in (edit, failed)]
+    path.write_text(rows(*STORY[:2]) + "\n".join(lines) + "\n" + rows(("d", "f", "tool_use", "r2", "")))
+    assert (proof.shown_texts(str(path), "r2", ["r1"], None, file) is not None) == proved
+
+
 def test_no_proof_from_damage(tmp_path):
     path = tmp_path / "t.jsonl"
     path.write_bytes(b'\xff{"tool_use_id": "r1" "tool_result"}\n"r2" "tool_use"\n')

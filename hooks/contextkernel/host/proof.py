@@ -4,7 +4,7 @@ from __future__ import annotations
 import json
 import os
 import re
-from typing import Dict, List, NamedTuple, Optional, Sequence
+from typing import Dict, List, Optional, Sequence
 
 from contextkernel.host import transcript
 
@@ -15,24 +15,23 @@ NUMBERED = re.compile(r"\s*(\d+)(?:\t|\u2192)(.*)", re.S)
 BOUNDARIES = (b'"compact_boundary"', b'"isCompactSummary":true', b'"isCompactSummary": true')
 
 
-class Rows(NamedTuple):
-    """The rows of a transcript's end that belong to one branch: uuid -> parent, and raw lines by tool use id."""
-
-    lines: List[bytes]
-    parents: Dict[bytes, bytes]
-
-
-def shown_texts(path: str, current: str, uses: Sequence[str]) -> Optional[List[str]]:
+def shown_texts(path: str, current: str, uses: Sequence[str], since: Optional[int] = None, file: str = "") -> Optional[List[str]]:
     """The tool results of `uses` as the model was sent them, when all stand in the context of the call `current`; else None.
 
-    `current` must be in the transcript already, every result must hang on its branch, and no compaction may lie between.
+    Every result must hang on the branch of `current`, and no compaction may lie between.  The client writes rows late: where
+    `current` is not there yet, the newest row stands for it, provided it was written after byte `since`, the end of the file
+    when the last prompt was sent (a rewind always comes with a prompt, so such a row is on the live branch).  After a failed Edit of `file` nothing counts as held: the agent looks for the text.
     """
     lines = _tail(path)
     start = _first_with(lines, b'"%s"' % current.encode(), b'"tool_use"')
+    if start is None and since is not None:
+        start = _newest(lines, path, since)
     found = [_first_with(lines, b'"%s"' % use.encode(), b'"tool_result"') for use in uses]
     if start is None or any(at is None for at in found):
         return None
     if any(mark in line for line in lines[min(found):] for mark in BOUNDARIES):
+        return None
+    if file and _edit_failed(lines[max(found):], file):
         return None
     branch = _branch(lines, start)
     texts = []
@@ -72,6 +71,34 @@ def _tail(path: str) -> List[bytes]:
     return lines[1:] if size > MOST else lines
 
 
+def _edit_failed(lines: List[bytes], file: str) -> bool:
+    """Whether an Edit or Write of the file was answered with an error in these rows."""
+    uses = set()
+    for line in lines:
+        if b'"tool_use"' in line and b'"file_path"' in line:
+            uses |= {str(block.get("id")) for block in _blocks(_row(line)) if block.get("name") in ("Edit", "Write", "MultiEdit") and (block.get("input") or {}).get("file_path") == file}
+        elif uses and b'"is_error":true' in line:
+            if any(block.get("tool_use_id") in uses for block in _blocks(_row(line))):
+                return True
+    return False
+
+
+def _blocks(row: dict) -> List[dict]:
+    message = row.get("message")
+    content = message.get("content") if isinstance(message, dict) else None
+    return [block for block in content if isinstance(block, dict)] if isinstance(content, list) else []
+
+
+def _newest(lines: List[bytes], path: str, since: int) -> Optional[int]:
+    """The index of the newest row with a uuid, if it begins at byte `since` or later."""
+    end = os.path.getsize(path)
+    for at in range(len(lines) - 1, -1, -1):
+        end -= len(lines[at]) + (at < len(lines) - 1)
+        if ROW_UUID.search(lines[at]):
+            return at if end >= since else None
+    return None
+
+
 def _first_with(lines: List[bytes], *needles: bytes) -> Optional[int]:
     """The index of the newest line that holds all needles."""
     return next((n for n in range(len(lines) - 1, -1, -1) if all(needle in lines[n] for needle in needles)), None)
@@ -100,9 +127,7 @@ def _row(line: bytes) -> dict:
 
 
 def _result(row: dict, use: str) -> Optional[str]:
-    message = row.get("message")
-    content = message.get("content") if isinstance(message, dict) else None
-    for block in content if isinstance(content, list) else ():
-        if isinstance(block, dict) and block.get("type") == "tool_result" and block.get("tool_use_id") == use and not block.get("is_error"):
+    for block in _blocks(row):
+        if block.get("type") == "tool_result" and block.get("tool_use_id") == use and not block.get("is_error"):
             return transcript.text_of(block.get("content"))
     return None
