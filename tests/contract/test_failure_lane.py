@@ -3,6 +3,7 @@ from __future__ import annotations
 
 import json
 import os
+import shlex
 import re
 import shutil
 import signal
@@ -88,7 +89,7 @@ def test_text_and_code_are_the_same(play, command):
 
 
 def test_environment_and_signals_are_the_same(play):
-    command = "%s -c 'import os, signal; print(sorted((k, v) for k, v in os.environb.items() if k != b\"_\")); print([signal.getsignal(n) for n in (1, 2, 3, 13, 15, 17)])'" % sys.executable
+    command = "%s -c 'import os, signal; print(sorted((k, v) for k, v in os.environb.items() if k != b\"_\")); print([signal.getsignal(n) for n in (1, 2, 3, 13, 15, 17)])'" % shlex.quote(sys.executable)
     ours, plain = play(command, env=ODD_ENVIRONMENT)
     assert ours == plain and b"odd.name-x" in ours.text and b"BASH_FUNC_exported%%" in ours.text
 
@@ -187,7 +188,7 @@ def test_a_bash_call_without_a_file_is_replaced_by_exec(wrapper, tmp_path):
 
 
 def test_a_bash_call_without_a_snapshot(wrapper, tmp_path):
-    argument = "{ shopt -u extglob || setopt NO_EXTENDED_GLOB; } >/dev/null 2>&1 || true && eval '%s' && pwd -P >| %s" % (LONG, tmp_path / "cwd")
+    argument = "{ shopt -u extglob || setopt NO_EXTENDED_GLOB; } >/dev/null 2>&1 || true && eval %s && pwd -P >| %s" % (shlex.quote(LONG), tmp_path / "cwd")
     rewritten(client.ran([wrapper, argument], str(tmp_path / "out")))
 
 
@@ -218,7 +219,7 @@ def test_the_same_output_gives_the_same_bytes(play):
 
 
 @pytest.mark.parametrize("command", [
-    LONG + " >&2", LONG + " | cat; exit 42", "bash -ec '%s; echo never'" % LONG, "set -o pipefail; %s | cat" % LONG, "%s; no-such-command" % LONG, "%s; bash -c 'kill -9 $$'" % LONG,
+    LONG + " >&2", LONG + " | cat; exit 42", "bash -ec " + shlex.quote(LONG + "; echo never"), "set -o pipefail; %s | cat" % LONG, "%s; no-such-command" % LONG, "%s; bash -c 'kill -9 $$'" % LONG,
     "%s | tr '\\n' '\\r'; exit 3" % LONG, "cat <<'E'\n%s\nE\nexit 2" % ("line of a here-document\n" * 900), "%s; printf 'no newline'; exit 1" % LONG, "( %s )" % LONG, "%s; exec false" % LONG])
 def test_ways_to_fail(play, command):
     ours, plain = play(command)
@@ -252,7 +253,7 @@ def test_what_stays_raw(play, state, command):
 
 @pytest.mark.parametrize("size", [9000, 9500, 9850])
 def test_what_the_client_shows_whole_stays(play, size):
-    ours, plain = play("%s -c 'import random; random.seed(7); print(\"\".join(random.choice(\"abcdefghij  \\n\") for _ in range(%d))); exit(1)'" % (sys.executable, size))
+    ours, plain = play("%s -c 'import random; random.seed(7); print(\"\".join(random.choice(\"abcdefghij  \\n\") for _ in range(%d))); exit(1)'" % (shlex.quote(sys.executable), size))
     assert ours == plain
 
 
