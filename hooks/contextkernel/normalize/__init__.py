@@ -75,7 +75,7 @@ def _rewritten(text: str, source: Source, command, hard: int) -> Optional[Normal
     handle = source.handle or handle_of(text)
     room = FAILURE_ROOM if source.exit_code else ROOM
     ask = Ask(handle, source.exit_code, min(room, hard - 300), hard - 200, command, source.tool)
-    plan = _plan(page, ask)
+    plan = _plan(page, ask, len(text) >= hard)
     if plan is None:
         return None
     page = plan.page or page
@@ -103,7 +103,14 @@ def _is_code(text: str, source: Source, command) -> bool:
     return not any(is_data_file(path) for path in command.files) and is_code_shaped(text[:SAMPLE_HEAD])
 
 
-def _plan(page, ask):
+def _whole(page):
+    """A plan that shows every line as it is rendered, as far as the client's cap allows."""
+    from contextkernel.normalize.plan import MUST, Plan, Unit
+
+    return Plan([Unit(index, index, MUST) for index in range(len(page.lines))])
+
+
+def _plan(page, ask, too_long: bool):
     """The plan of the first format that knows the page, else the plain one."""
     from contextkernel.normalize.formats import candidates
 
@@ -111,7 +118,7 @@ def _plan(page, ask):
     for row in candidates(sample, ask.command):
         plan = import_module("contextkernel.normalize." + row.module).plan(page, ask)
         if plan is not None:
-            return plan if plan.units else None
+            return plan if plan.units else _whole(page) if too_long else None
     from contextkernel.normalize import plain
 
     return plain.plan(page, ask)

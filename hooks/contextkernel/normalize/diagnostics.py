@@ -163,7 +163,7 @@ def _placed(line: str, index: int) -> Optional[Entry]:
     if RUNTIME.match(text):
         return None  # a warning that a running program printed: templates say it shorter
     code, rule = CODE.match(text), RULE.search(text)
-    if not match.group("level") and not code and not rule and not (match.group("c1") or match.group("c2")):
+    if not match.group("level") and not code and not (match.group("c1") or match.group("c2")):
         return None
     number = match.group("l1") or match.group("l2")
     column = match.group("c1") or match.group("c2")

@@ -30,7 +30,7 @@ def plan(page: Page, ask: Ask) -> Optional[Plan]:
     """Hits grouped by file; None when the text is something else, or paths do not repeat."""
     searching = bool(SEARCH.search("\n".join(ask.command.names))) or ask.tool == "Grep"
     hits = _hits(page.lines, searching)
-    lines = sum(1 for line in page.lines if line.strip())
+    lines = sum(1 for line in page.lines if line.strip() and line != "--")
     if len(hits) < 5 or len(hits) < SHARE * lines:
         return None
     if not searching and sum(DIAGNOSTIC.match(hit.rest) is not None for hit in hits) > len(hits) // 2:

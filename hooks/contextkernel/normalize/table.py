@@ -29,12 +29,16 @@ def plan(page: Page, ask: Ask) -> Optional[Plan]:
     rows = [i for i, row in enumerate(fields) if len(row) == width]
     if len(rows) < FEWEST or len(rows) < SHARE * sum(1 for row in fields if row):
         return None
+    header = fields[rows[0]]
+    if any(char.isdigit() for field in header for char in field) or rows[0] > 6:
+        return None  # rows without a header: a log, more likely
     squeezed = [PADDING.sub("  ", line) if i else line for i, line in enumerate(lines)]
     squeezed[0] = PADDING.sub("  ", lines[0])
     total = sum(map(len, squeezed)) + len(squeezed)
     ranks = _ranks(lines, fields, rows, total <= ALL_ROOM)
     units = [Unit(i, i, rank, None if squeezed[i] == lines[i] else (squeezed[i],), "padding") for i, rank in sorted(ranks.items())]
-    return Plan(units, "table, padding squeezed", None, room_for(page, Survey(squeezed), ask) if not ask.exit_code else 0)
+    survey = Survey(lines, bool(ask.exit_code))
+    return Plan(units, "table, padding squeezed", survey.digest, 0 if ask.exit_code else room_for(page, survey, ask))
 
 
 def _ranks(lines: List[str], fields: List[List[str]], rows: List[int], whole: bool) -> Dict[int, int]:
