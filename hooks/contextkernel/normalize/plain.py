@@ -8,7 +8,7 @@ from typing import Dict, List, Optional, Set, Tuple
 from contextkernel.normalize.compose import KEPT_END, KEPT_START, LONG
 from contextkernel.normalize.page import Page
 from contextkernel.normalize.plan import CONTEXT, FACT, LAST, LISTED, MUST, NOTABLE, PLAIN, RARE, Ask, Plan, Unit
-from contextkernel.normalize.severity import CALM, FAULT, WARNING, severity
+from contextkernel.normalize.severity import CALM, FAULT, WARNING, first_fault, severity
 from contextkernel.normalize.templates import SLOT, Mined, mine
 
 COMMON = 4  # lines of one template from which on it is collapsed
@@ -67,12 +67,10 @@ def clipped(line: str) -> str:
     """Start and end of a long line, and the surroundings of its first word of fault."""
     hidden = len(line) - KEPT_START - KEPT_END
     middle = ""
-    from contextkernel.normalize.severity import _FAULT
-
-    found = _FAULT.search(line, KEPT_START, len(line) - KEPT_END)
-    if found:
-        start = max(KEPT_START, found.start() - 80)
-        end = min(len(line) - KEPT_END, found.end() + 160)
+    found = first_fault(line, KEPT_START, len(line) - KEPT_END)
+    if found >= 0:
+        start = max(KEPT_START, found - 80)
+        end = min(len(line) - KEPT_END, found + 170)
         middle, hidden = line[start:end] + "…", hidden - (end - start)
     return "%s…[+%d characters]…%s%s" % (line[:KEPT_START], hidden, middle, line[-KEPT_END:])
 

@@ -21,6 +21,8 @@ ALL_ROOM = 3600  # characters; a squeezed table up to this size stays whole
 def plan(page: Page, ask: Ask) -> Optional[Plan]:
     """Rows as units; None when rows do not have the header's number of fields (an empty cell would be lost)."""
     lines = page.lines
+    if all(any(char.isdigit() for char in line) for line in [line for line in lines[:12] if line.strip()][:3]):
+        return None  # no header: a log, more likely
     counts: Dict[int, int] = {}
     fields = [GAP.split(line.strip()) if line.strip() else [] for line in lines]
     for row in fields:
