@@ -7,6 +7,7 @@ whatever is in doubt leaves the file as it is.
 """
 from __future__ import annotations
 
+import fnmatch
 import os
 import signal
 import sys
@@ -29,13 +30,13 @@ def main(argv: "list[str]") -> int:
     code, start, argument = int(argv[0]), int(argv[1]), argv[2]
     session = os.environ.get("CLAUDE_CODE_SESSION_ID") or output_file.session_in(1)
     command = shell_call.command_in(argument)
-    if shell_call.wants_raw(command) or "Bash" not in settings.words("CK_TOOLS") or _noted(command, session):
+    if shell_call.wants_raw(command) or not any(fnmatch.fnmatchcase("Bash", name) for name in settings.words("CK_TOOLS")) or _noted(command, session):
         return 0
     file = output_file.opened(1, start)
     if file is None:
         return 0
     signal.alarm(SECONDS)
-    if file.size() <= LARGEST:
+    if 4 * settings.number("CK_MIN_TOKENS") <= file.size() <= LARGEST:
         for _ in range(output_file.ROUNDS):  # again while some process of the command's still writes
             if _rewritten(file, code, command, session):
                 break

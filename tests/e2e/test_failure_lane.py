@@ -115,7 +115,8 @@ def played(claude, tmp_path_factory):
     sessions = {
         "lane": every_case(root), "plain": {"turns": turns({use_id: case for use_id, case in CASES.items() if use_id != "wide"}) + ["done"], "args": ["--plugin-dir", root]},
         "rules": {"turns": turns({"m%02d" % n: (command, 0) for n, command in enumerate(MATRIX)}) + ["done"], "user_settings": RULES, "permissions": "default", "setup": [on(root)]},
-        "rules-plain": {"turns": turns({"m%02d" % n: (command, 0) for n, command in enumerate(MATRIX)}) + ["done"], "user_settings": RULES, "permissions": "default"},
+        "rules-plain": {"turns": turns({"m%02d" % n: (command, 0) for n, command in enumerate(MATRIX)}) + ["done"], "user_settings": RULES, "permissions": "default",
+                        "record_events": ["PostToolUseFailure"]},
         "vanishing": vanishing(vanishing_root, base)}
     if client.SHELLS["zsh"]:
         sessions["zsh"] = {"turns": turns({"zsh": ("echo $ZSH_VERSION; " + GEN + "pytest 2000", 1), "zsh-short": ("print -r zsh-only; exit 6", 6)}) + ["done"], "setup": [on(root)], "env": {"SHELL": client.SHELLS["zsh"]}}
@@ -264,6 +265,26 @@ def test_the_matrix_holds_every_decision(played):
     assert "[ck: exit 1, " in texts[0] and "denied" in texts[3] and any("approval" in text or "permission" in text for text in texts[5:7])
     assert texts[-1] == "kept" and os.path.exists(os.path.join(played.results["rules"].root, "project", "kept.txt"))
     assert not os.path.exists(os.path.join(played.results["rules"].root, "project", "asked"))
+
+
+def test_what_the_event_holds_is_what_the_model_is_shown(played):
+    """The ground of the advice without the wrapper: no client hands a hook more of a failure than it shows the model."""
+    payloads = {payload["tool_use_id"]: payload["error"] for payload in played.results["rules-plain"].payloads("PostToolUseFailure")}
+    assert {"m00", "m08"} <= set(payloads)
+    for use_id, error in payloads.items():
+        assert error.rstrip() == played.texts["rules-plain"][use_id].rstrip()
+    assert "characters truncated" in payloads["m00"] and len(payloads["m00"]) < 10200
+
+
+def test_without_the_wrapper_each_cut_is_spoken_of(played):
+    """Once per command; never for what was asked for raw; never with the lane on."""
+    def said(name):
+        last = [row for row in played.results[name].lane("main")][-1]["body"]
+        return json.dumps(last).count("context-kernel: Claude Code left out")
+
+    cut = [use_id for use_id, text in played.texts["plain"].items() if "characters truncated" in text and use_id != "raw"]
+    assert len(cut) > 15 and said("plain") == len(cut)
+    assert said("lane") == 0
 
 
 def test_zsh(played):
