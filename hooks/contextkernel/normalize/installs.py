@@ -41,4 +41,4 @@ def plan(page: Page, ask: Ask) -> Optional[Plan]:
 
 
 def _package(rest: str) -> str:
-    return re.split(r"[\s(:=<>~!/\[]", rest.strip(), 1)[0]
+    return re.split(r"[\s(:=<>~!/\[]", rest.strip(), maxsplit=1)[0]
