@@ -55,11 +55,7 @@ def played(claude, lane, tmp_path_factory):
         errors={use_id for use_id, (is_error, _) in seen.items() if is_error})
 
 
-@pytest.fixture(scope="module")
-def resident(played):
-    if played.lane != "resident":
-        pytest.skip("the script lane has no server")
-    return played
+RESIDENT = pytest.mark.parametrize("lane", ["resident"], indirect=True, scope="module")  # the script lane has no server
 
 
 def test_every_run_ends_well(played):
@@ -67,8 +63,9 @@ def test_every_run_ends_well(played):
     assert played.errors == {"toolu_fails"}, {use_id: played.texts[use_id][:300] for use_id in played.errors}
 
 
-def test_the_plugin_loads(resident):
-    [listed] = [entry for entry in json.loads(resident.result.stdout(2)) if entry["id"] == script.PLUGIN]
+@RESIDENT
+def test_the_plugin_loads(played):
+    [listed] = [entry for entry in json.loads(played.result.stdout(2)) if entry["id"] == script.PLUGIN]
     assert listed["enabled"] and not listed.get("errors")
 
 
@@ -132,19 +129,21 @@ def test_recall_by_grep(played):
     assert played.texts["toolu_grep_copy"] == "13579:" + WARNING
 
 
-def test_recall_by_the_mcp_tool_that_a_rule_allows(resident):
-    assert WANTED in resident.texts["toolu_recall_tool"]
-    assert WARNING in resident.texts["toolu_recall_compacted"]
+@RESIDENT
+def test_recall_by_the_mcp_tool_that_a_rule_allows(played):
+    assert WANTED in played.texts["toolu_recall_tool"]
+    assert WARNING in played.texts["toolu_recall_compacted"]
 
 
 def test_a_sub_agent_reads_the_normal_form_too(played):
     assert marks.carries_mark(played.texts["toolu_sub"]) and WARNING in played.texts["toolu_sub"]
 
 
-def test_a_server_killed_in_mid_call_loses_nothing(resident):
-    assert resident.texts["toolu_between"] == "\n".join("unprotected line %d of the call in between" % n for n in range(1, 401))
-    after = resident.texts["toolu_after_kill"]
-    assert marks.carries_mark(after) if resident.restarts else after.startswith("<persisted-output>")
+@RESIDENT
+def test_a_server_killed_in_mid_call_loses_nothing(played):
+    assert played.texts["toolu_between"] == "\n".join("unprotected line %d of the call in between" % n for n in range(1, 401))
+    after = played.texts["toolu_after_kill"]
+    assert marks.carries_mark(after) if played.restarts else after.startswith("<persisted-output>")
 
 
 def test_the_transcript_holds_what_the_model_was_sent(played):
