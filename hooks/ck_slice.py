@@ -20,7 +20,6 @@ from typing import Dict, List, NamedTuple, Tuple
 
 sys.path.insert(0, os.path.dirname(os.path.realpath(__file__)))  # -I leaves it out
 
-from contextkernel.host import window
 from contextkernel.project import manifest, scanning, subtokens, symptom as symptoms
 from contextkernel.project.languages import language_of
 from contextkernel.project.places import Repository
@@ -53,7 +52,7 @@ class Options(NamedTuple):
 def operator_hash(names: "Tuple[str, ...]" = ()) -> str:
     """A hash over the sources of the operator (or of those of its modules): what an answer (or an index) depends on."""
     folder = os.path.join(os.path.dirname(os.path.realpath(__file__)), "contextkernel", "project")
-    whole = hashlib.sha256(sys.version.encode())
+    whole = hashlib.sha256()
     for base, folders, files in os.walk(folder):
         folders[:] = sorted(one for one in folders if one != "__pycache__")
         for name in sorted(files):
@@ -103,7 +102,7 @@ def _sliced(root: str, paths: List[str], kept: indexes.Index, text: str, request
 
 def _key(sources: Dict[str, Tuple[int, int]], text: str, request: Request, form: str, age: manifest.Age) -> str:
     stamp = hashlib.sha256(repr(sorted(sources.items())).encode("utf-8", "surrogatepass"))
-    stamp.update(repr((operator_hash(), text, request, form, age)).encode("utf-8", "surrogatepass"))
+    stamp.update(repr((operator_hash(), sys.version_info[:2], text, request, form, age)).encode("utf-8", "surrogatepass"))
     return stamp.hexdigest()
 
 
@@ -153,7 +152,10 @@ def _options(argv: List[str]) -> Options:
     if "--build" not in flags and not ({"--symptom", "--from-diff"} & set(values)):
         raise WrongCall("--symptom FILE or --from-diff FILE is needed (- reads stdin)")
     depth = values.get("--depth", "").replace("auto", "")
-    automatic = window.auto_budget(dict(os.environ), settings.number("CK_BUDGET_MAX")) if values.get("--budget") == "auto" else None
+    automatic = None
+    if values.get("--budget") == "auto":
+        from contextkernel.host import window  # late: reads transcripts, rarely asked for
+        automatic = window.auto_budget(dict(os.environ), settings.number("CK_BUDGET_MAX"))
     budget = automatic.tokens if automatic else _number(values, "--budget", DEFAULT_BUDGET)
     request = Request(budget, depth, _number(values, "--importers", 0))
     form = "json" if "--json" in flags else "lines" if values.get("--text") == "lines" else "text"

@@ -5,207 +5,23 @@ import os
 import sys
 
 sys.path.insert(0, os.path.dirname(os.path.realpath(__file__)))  # -I leaves it out
-from contextkernel.host import hook, replies, session, shapes
-from contextkernel.store import book, settings
-
-LARGEST = 128 * 1024 * 1024  # bytes of a persisted output that are read back; a larger one stays as the client shows it
-OURS = ("mcp__plugin_context-kernel_kernel__", "mcp__kernel__")
+from contextkernel.host import hook
 
 
 def handle(event: dict) -> dict:
     """The reply: a replacement, context about an alarm, or {} where the original passes."""
-    from contextkernel.store import live
+    import tool_result  # late: most results are small and never get here
 
-    if os.environ.get("CK_TAP_FLAG") or os.path.exists(os.path.expanduser(settings.text("CK_TAP_FLAG"))):
-        _tap(event)
-    tool = event.get("tool_name")
-    if not isinstance(tool, str) or not _serves(tool):
-        return {}
-    if tool.startswith(OURS) or (event["ck_lane"] == "script" and live.served(_text(event, "session_id"))):
-        return {}
-    output = shapes.read(tool, event.get("tool_response"))
-    fault = session.recalled(tool, event.get("tool_input"))
-    if fault:
-        given_back = sum(len(text) for text in output.texts) if output else 0
-        book.record("fault", {"handle": fault, "session": _text(event, "session_id"), "route": "file", "bytes": max(1, min(given_back, shapes.BASH_MOST))})
-        return {}
-    if output is None:
-        if not shapes.is_other(tool, event.get("tool_response")):
-            _note_shape(event, tool)
-        return {}
-    size = sum(len(text) for text in output.texts)
-    if output.whole:
-        size = _size_of(output.whole) or size
-    if tool == "Read" and not _skipped(event):
-        return _read(event, output, size)
-    if size < 4 * settings.number("CK_MIN_TOKENS") or _skipped(event):
-        return _passed(event, tool, output, size)
-    return _normalized(event, tool, output, size)
+    return tool_result.handle(event)
 
 
-def _text(event: dict, name: str) -> str:
-    value = event.get(name)
-    return value if isinstance(value, str) else ""
+def is_small(raw: bytes) -> bool:
+    """Whether an event can pass without being parsed: it is whole, and holds less than CK_MIN_TOKENS in all, no recall, and nobody taps."""
+    from contextkernel.store import settings
 
-
-def _serves(tool: str) -> bool:
-    import fnmatch  # late: cheap, but most tools need no pattern
-
-    names = settings.words("CK_TOOLS")
-    return tool in names or any("*" in name and fnmatch.fnmatchcase(tool, name) for name in names)
-
-
-def _skipped(event: dict) -> bool:
-    agent = _text(event, "agent_type")
-    return bool(agent) and agent.rpartition(":")[2] in settings.words("CK_AGENT_SKIP") and agent.rpartition(":")[0] in ("", "context-kernel")
-
-
-def _size_of(path: str) -> int:
-    try:
-        return os.path.getsize(path)
-    except OSError:
-        return 0
-
-
-def _passed(event: dict, tool: str, output: shapes.Output, size: int, rule: str = "") -> dict:
-    """{}; the resident lane books the result as it is (in the script lane that would cost a file per event)."""
-    if event["ck_lane"] == "resident":
-        host = shapes.host_bytes(tool, size, output.most)
-        _book(event, tool, "", rule, size, host, host, 0, 0, "")
-    return {}
-
-
-def _read(event: dict, output: shapes.Output, size: int) -> dict:
-    """A first Read is never cut and never deduplicated; a repeated one may come in short form, without line numbers of its own."""
-    if event["ck_lane"] != "resident" or size < 4 * settings.number("CK_DELTA_MIN"):
-        return _passed(event, "Read", output, size)
-    import reading  # late: only large Reads
-
-    from contextkernel.store import rest
-
-    decision = reading.short_form(event, output.texts[0])
-    if decision.rule == "whole" or (settings.flag("CK_CANARY") and rest.resting(_text(event, "session_id"), "Read")):
-        return _passed(event, "Read", output, size)
-    from contextkernel.store import blobs
-
-    raw = output.texts[0].encode("utf-8", "surrogatepass")
-    _book(event, "Read", blobs.handle_of(raw), decision.rule, len(raw), len(raw), len(decision.text.encode("utf-8", "replace")), raw.count(b"\n") + 1, decision.text.count("\n") + 1, "pending")
-    return replies.replace_output(event, shapes.raw_cell(event["tool_response"]["file"]["filePath"], decision.text), decision.text)
-
-
-def _normalized(event: dict, tool: str, output: shapes.Output, size: int) -> dict:
-    from contextkernel.store import rest
-
-    raws = _originals(output)
-    if raws is None:
-        return _passed(event, tool, output, size, "too large")
-    results = [_normal_form(event, tool, raw, output.most) for raw in raws]
-    changed = [(raw, result) for raw, result in zip(raws, results) if result.edits]
-    if not changed:
-        return _passed(event, tool, output, size)
-    who = _text(event, "session_id")
-    if settings.flag("CK_CANARY") and rest.resting(who, tool):
-        return _passed(event, tool, output, size, "resting")
-    if not _stored(event, changed, output.whole):
-        return {}
-    texts = [_sound(result.text) if result.edits else text for result, text in zip(results, output.texts)]
-    reply = replies.replace_output(event, output.rebuild(texts), "\n".join(texts))
-    if not reply:
-        return {}
-    from contextkernel.store import blobs
-
-    raw_size = sum(map(len, raws))
-    handles = " ".join(dict.fromkeys(blobs.handle_of(raw) for raw, _ in changed))
-    _book(event, tool, handles, "+".join(dict.fromkeys(edit.rule for _, result in changed for edit in result.edits)), raw_size,
-          shapes.host_bytes(tool, raw_size, output.most), sum(len(text.encode("utf-8", "replace")) for text in texts),
-          sum(raw.count(b"\n") + 1 for raw in raws), sum(text.count("\n") + 1 for text in texts), "pending")
-    return replies.with_context(event, reply, _alarm(who))
-
-
-def _originals(output: shapes.Output) -> "list[bytes] | None":
-    """The raw bytes of each text; of the first from the file that holds it whole, where the client cut it. None: too large."""
-    raws = [text.encode("utf-8", "surrogatepass") for text in output.texts]
-    if output.whole:
-        if _size_of(output.whole) > LARGEST:
-            return None
-        with open(output.whole, "rb") as file:
-            raws[0] = file.read()
-    return raws
-
-
-def _normal_form(event: dict, tool: str, raw: bytes, most: int):
-    from contextkernel.normalize import Source, normalize
-    from contextkernel.store import blobs
-
-    given = event.get("tool_input")
-    command = given.get("command") if isinstance(given, dict) else ""
-    text = raw.decode("utf-8", "surrogateescape")
-    cap = 9900 if event["ck_client"] == "codex" else most
-    return normalize(text, Source(tool, command if isinstance(command, str) else "", 0, blobs.handle_of(raw), cap))
-
-
-def _sound(text: str) -> str:
-    """The text with undecodable bytes as U+FFFD, which is how the client shows them."""
-    return text if text.isascii() else text.encode("utf-8", "surrogateescape").decode("utf-8", "replace")
-
-
-def _stored(event: dict, changed: list, whole: str) -> bool:
-    """Whether every original is on disk; if not, one stderr line and one ledger row say why."""
-    from contextkernel.store import blobs
-
-    try:
-        handles = [blobs.put(raw) for raw, _ in changed]
-    except blobs.StoreError as error:
-        sys.stderr.write("context-kernel: original passed through: %s\n" % error)
-        book.record("note", {"event": "PostToolUse", "session": _text(event, "session_id"), "why": str(error)})
-        return False
-    for (raw, result), issued in zip(changed, handles):
-        if issued != blobs.handle_of(raw):  # another text holds these digits: the mark would name the wrong one
-            book.record("note", {"event": "PostToolUse", "session": _text(event, "session_id"), "why": "handle clash %s" % issued})
-            return False
-        try:
-            session.offer(_text(event, "transcript_path"), issued, raw, whole if raw is changed[0][0] else "")
-        except OSError as error:
-            book.record("note", {"event": "PostToolUse", "session": _text(event, "session_id"), "why": "no recall file: %s" % error})
-    return True
-
-
-def _book(event: dict, tool: str, handles: str, rule: str, raw: int, host: int, shown: int, lines: int, lines_shown: int, status: str) -> None:
-    from contextkernel.masking import masked
-
-    given = event.get("tool_input")
-    what = next((str(given[key]) for key in ("command", "file_path", "pattern", "url", "description") if given.get(key)), "") if isinstance(given, dict) else ""
-    book.record("receipt", {
-        "client": event["ck_client"], "session": _text(event, "session_id"), "agent": _text(event, "agent_id"), "tool_use_id": _text(event, "tool_use_id"),
-        "tool": tool, "lane": event["ck_lane"], "rule": rule, "command": masked(what), "handle": handles, "raw": raw, "host": host, "shown": shown,
-        "lines": lines, "lines_shown": lines_shown, "status": status, "cwd": _text(event, "cwd"), "agent_type": _text(event, "agent_type"),
-        "transcript": _text(event, "transcript_path")})
-
-
-def _alarm(who: str) -> str:
-    """What the model is told, once a session, when the client refused replacements."""
-    from contextkernel.store import rest
-
-    why = rest.untold(who) if settings.flag("CK_CANARY") else ""
-    return "context-kernel: savings are overstated in this session: %s" % why if why else ""
-
-
-def _note_shape(event: dict, tool: str) -> None:
-    """Name an unknown shape by its keys: in the ledger, and in the tap file where the user has one."""
-    keys = shapes.key_names(event.get("tool_response"))
-    book.record("note", {"event": "PostToolUse", "session": _text(event, "session_id"), "why": "unknown shape of %s: %s" % (tool[:60], keys)})
-
-
-def _tap(event: dict) -> None:
-    """Log a payload's key names to the file that CK_TAP_FLAG names, where it exists; never content."""
-    path = os.path.expanduser(settings.text("CK_TAP_FLAG"))
-    try:
-        if os.path.isfile(path):
-            with open(path, "a", encoding="utf-8") as file:
-                file.write("%s %s %s\n" % (event.get("tool_name"), shapes.key_names(event), shapes.key_names(event.get("tool_response"))))
-    except OSError as error:
-        sys.stderr.write("context-kernel: tap: %s\n" % error)
+    return (len(raw) < 4 * settings.number("CK_MIN_TOKENS") and raw.startswith(b"{") and raw.rstrip().endswith(b"}") and b'"PostToolUse"' in raw
+            and b"ck-" not in raw and b"tool_response" in raw and not os.path.exists(os.path.expanduser(settings.text("CK_TAP_FLAG"))))
 
 
 if __name__ == "__main__":
-    raise SystemExit(hook.run(handle, book.record))
+    raise SystemExit(hook.run(handle, is_small))

@@ -73,4 +73,4 @@ def _speaks_of_code(error: str) -> bool:
 
 
 if __name__ == "__main__":
-    raise SystemExit(hook.run(handle, book.record))
+    raise SystemExit(hook.run(handle))

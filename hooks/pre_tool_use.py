@@ -6,7 +6,7 @@ import sys
 
 sys.path.insert(0, os.path.dirname(os.path.realpath(__file__)))  # -I leaves it out
 from contextkernel.host import hook, replies
-from contextkernel.store import book, live, settings
+from contextkernel.store import live, settings
 
 SLICERS = ("kernel_repo_slice", "kernel_slice")
 OURS = ("mcp__plugin_context-kernel_kernel__", "mcp__kernel__")
@@ -44,4 +44,4 @@ def _leave_note(event: dict, command: str) -> None:
 
 
 if __name__ == "__main__":
-    raise SystemExit(hook.run(handle, book.record))
+    raise SystemExit(hook.run(handle))

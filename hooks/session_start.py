@@ -65,4 +65,4 @@ def _export() -> None:
 
 
 if __name__ == "__main__":
-    raise SystemExit(hook.run(handle, book.record))
+    raise SystemExit(hook.run(handle))

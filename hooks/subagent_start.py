@@ -6,7 +6,7 @@ import sys
 
 sys.path.insert(0, os.path.dirname(os.path.realpath(__file__)))  # -I leaves it out
 from contextkernel.host import hook, replies
-from contextkernel.store import book, live
+from contextkernel.store import live
 
 
 def handle(event: dict) -> dict:
@@ -19,4 +19,4 @@ def handle(event: dict) -> dict:
 
 
 if __name__ == "__main__":
-    raise SystemExit(hook.run(handle, book.record))
+    raise SystemExit(hook.run(handle))

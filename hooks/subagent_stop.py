@@ -6,7 +6,6 @@ import sys
 
 sys.path.insert(0, os.path.dirname(os.path.realpath(__file__)))  # -I leaves it out
 from contextkernel.host import hook
-from contextkernel.store import book
 
 
 def handle(event: dict) -> dict:
@@ -15,4 +14,4 @@ def handle(event: dict) -> dict:
 
 
 if __name__ == "__main__":
-    raise SystemExit(hook.run(handle, book.record))
+    raise SystemExit(hook.run(handle))

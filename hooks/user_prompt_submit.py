@@ -6,7 +6,7 @@ import sys
 
 sys.path.insert(0, os.path.dirname(os.path.realpath(__file__)))  # -I leaves it out
 from contextkernel.host import hook, replies
-from contextkernel.store import book, rest, settings
+from contextkernel.store import rest, settings
 
 
 def handle(event: dict) -> dict:
@@ -16,4 +16,4 @@ def handle(event: dict) -> dict:
 
 
 if __name__ == "__main__":
-    raise SystemExit(hook.run(handle, book.record))
+    raise SystemExit(hook.run(handle))

@@ -16,7 +16,7 @@ OPERATORS = ("normalize", "project", "reread", "remember", "verify", "report")
 GROUND = ("host", "store")
 VALUES = tuple(sorted(name[:-3] for name in os.listdir(PACKAGE) if name.endswith(".py") and name != "__init__.py"))
 FROM_THE_PACKAGE = ("contextkernel.store", "contextkernel.store.settings")  # where bytecode goes when the plugin's folder is read-only
-ALLOWED_SIDEWAYS = ()  # (from, to) among operators or ground: declared exceptions
+ALLOWED_SIDEWAYS = (("host", "store"),)  # (from, to) among operators or ground: the edge of every hook notes its errors in the ledger
 BROAD_EXCEPT = ("hooks/contextkernel/host/hook.py", "mcp/server.py")
 MACHINE = re.compile(r"/work/(?:main|shared|notes|clients|venv\d|\.)|/root/\.|\.\./shared\b")  # where this was built; invented paths are welcome
 SHELL_ONLY = re.compile(r"\.(png|ico|db)$")
@@ -130,6 +130,7 @@ def standard_library():
     import sysconfig
     folder = sysconfig.get_paths()["stdlib"]
     names = {entry.split(".")[0] for entry in os.listdir(folder)} | set(sys.builtin_module_names)
+    names |= {"_sha2"}  # 3.12: tried first, with a fallback
     return names | {entry.split(".")[0] for entry in os.listdir(os.path.join(folder, "lib-dynload"))}
 
 

@@ -1,10 +1,12 @@
 """The contract of a hook script: one JSON event on stdin, one JSON object or nothing on stdout, exit 0 whatever happens."""
 from __future__ import annotations
 
-import json
 import os
 import sys
-from typing import Callable, Optional
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from typing import Callable, Optional
 
 
 def client_of(argv: "list[str]") -> str:
@@ -12,14 +14,19 @@ def client_of(argv: "list[str]") -> str:
     return "codex" if "--client" in argv[1:] and "codex" in argv[1:] else "claude"
 
 
-def run(handle: Callable[[dict], dict], note: Optional[Callable[[str, dict], None]] = None) -> int:
+def run(handle: "Callable[[dict], dict]", passes: "Optional[Callable[[bytes], bool]]" = None) -> int:
     """0. Reads the event, answers with what `handle` returns ({}: nothing is printed).
 
-    Whatever goes wrong, the original passes: nothing on stdout, one line on stderr, one ledger row through `note(kind, row)`.
+    `passes(raw)` may say from the bytes alone that there is nothing to do: such an event costs no JSON.  Whatever goes
+    wrong, the original passes: nothing on stdout, one line on stderr, one row in the ledger.
     """
     event: dict = {}
     try:
         raw = sys.stdin.buffer.read()
+        if passes is not None and passes(raw):
+            return 0
+        import json  # late: half the cost of a small event
+
         event = json.loads(raw.decode("utf-8"))
         if not isinstance(event, dict):
             raise ValueError("the event is a %s, not an object" % type(event).__name__)
@@ -28,14 +35,21 @@ def run(handle: Callable[[dict], dict], note: Optional[Callable[[str, dict], Non
         answer = json.dumps(reply).encode("ascii") if reply else b""
     except Exception as error:  # the edge of the product: a hook never breaks the session
         answer = b""
-        why = "%s: %s" % (type(error).__name__, str(error)[:200])
-        sys.stderr.write("context-kernel: %s passed through (%s)\n" % (os.path.basename(sys.argv[0]), why))
-        if note is not None:
-            facts = event if isinstance(event, dict) else {}
-            note("note", {"event": str(facts.get("hook_event_name") or os.path.basename(sys.argv[0]))[:60], "session": str(facts.get("session_id") or "")[:80], "why": why})
+        _note(event, error)
     try:
         sys.stdout.buffer.write(answer)
         sys.stdout.buffer.flush()
     except OSError:
         os.dup2(os.open(os.devnull, os.O_WRONLY), 1)  # the client went away; without this the exit flush fails again
     return 0
+
+
+def _note(event: object, error: Exception) -> None:
+    """Say on stderr and in the ledger why an event passed through."""
+    from contextkernel.store import book  # late: only when something went wrong
+
+    facts = event if isinstance(event, dict) else {}
+    script = os.path.basename(sys.argv[0])
+    why = "%s: %s" % (type(error).__name__, " ".join(str(error).split())[:200])
+    sys.stderr.write("context-kernel: %s passed through (%s)\n" % (script, why))
+    book.record("note", {"event": str(facts.get("hook_event_name") or script)[:60], "session": str(facts.get("session_id") or "")[:80], "why": why})

@@ -5,7 +5,11 @@ original passes and only its key names are noted.
 """
 from __future__ import annotations
 
-from typing import Callable, List, NamedTuple, Optional
+from collections import namedtuple
+
+TYPE_CHECKING = False  # typing costs 3 ms of a hook
+if TYPE_CHECKING:
+    from typing import Callable, List, Optional
 
 BASH_MOST = 30000  # characters: beyond, the client spills the result to a file and shows 2,000 of them
 GREP_MOST = 20000
@@ -14,16 +18,13 @@ OTHER_MOST = 100000
 PREVIEW = 2240  # bytes: the client's `<persisted-output>` wrapper with its 2,000-character preview
 
 
-class Output(NamedTuple):
+class Output(namedtuple("Output", "texts most rebuild whole", defaults=("",))):
     """The texts of a response. `whole` names the file that holds the entire first text where the client cut it.
 
     `most` is the number of characters the client shows inline; `rebuild(texts)` gives the response with new texts.
     """
 
-    texts: List[str]
-    most: int
-    rebuild: Callable[[List[str]], object]
-    whole: str = ""
+    __slots__ = ()
 
 
 def read(tool: str, response) -> Optional[Output]:

@@ -5,7 +5,6 @@ A value that cannot be read as its kind counts as unset: a typo must never break
 from __future__ import annotations
 
 import os
-from typing import List
 
 # Every setting with its default; README's table is checked against this.
 DEFAULTS = {
@@ -71,6 +70,6 @@ def flag(name: str, default: "bool | None" = None) -> bool:
     return value not in ("0", "no", "off", "false")
 
 
-def words(name: str, default: "str | None" = None) -> List[str]:
+def words(name: str, default: "str | None" = None) -> "list[str]":
     """A comma-separated setting as its words, blanks stripped, empty ones left out."""
     return [word.strip() for word in text(name, default).split(",") if word.strip()]
