@@ -1,7 +1,6 @@
 """The places of the best files that fit a budget."""
 from __future__ import annotations
 
-from collections import Counter
 from typing import Dict, List, NamedTuple, Sequence, Set, Tuple
 
 from contextkernel.project import subtokens
@@ -12,7 +11,7 @@ from contextkernel.project.sheet import Sheet
 from contextkernel.project.symptom import SHINGLE, WORDS, Symptom
 
 BYTES_A_TOKEN = 4
-FILES = 60  # best files that are cut into blocks
+FILES, FILES_A_KILOTOKEN = 12, 1  # best files that are cut into blocks: 20 at a budget of 8,000; 60 gave the same lines
 # gain = file^1.3 * worth / bytes^0.75: no value nearby was better on 120 cases with a budget of 8,000 (bench/localize.py)
 FILE_POWER, SIZE_POWER, SMALLEST = 1.3, 0.75, 400
 NAMED_BLOCK, SPOT_BLOCK, MESSAGE_BLOCK = 1.6, 2.0, 2.0
@@ -22,12 +21,13 @@ OUTLINED, OUTLINE_SHARE = 12, 0.06  # best files of which a line is shown in any
 
 
 class Candidate(NamedTuple):
-    """A block that could be shown.  `at`: its place among the blocks of its file."""
+    """A block that could be shown.  `at`: its place among the blocks of its file; `size`: its bytes."""
 
     gain: float
     path: str
     at: int
     block: Block
+    size: int
     why: str
 
 
@@ -41,16 +41,29 @@ class Packed(NamedTuple):
     why: Dict[Tuple[str, int], str]
 
 
-class _Told(Dict[str, Tuple[str, ...]]):
-    """Word -> those of its sub-tokens that the symptom has; most words have none.  `worth`: of a sub-token."""
+class _Told:
+    """How much a text has of the symptom's words.  Most words of most texts have nothing of them: those are met once each."""
 
     def __init__(self, worth: Dict[str, float]) -> None:
-        super().__init__()
-        self.worth = worth
+        self._worth = worth  # of a sub-token
+        self._starts = frozenset(term[:3] for term in worth)
+        self._met: Set[bytes] = set()
+        self._telling: Dict[bytes, Tuple[str, ...]] = {}  # word -> those of its sub-tokens that the symptom has
 
-    def __missing__(self, word: str) -> Tuple[str, ...]:
-        found = self[word] = tuple(piece for piece in subtokens.pieces_of(word) if piece in self.worth)
-        return found
+    def worth(self, text: str) -> float:
+        """The sum over sub-tokens of the symptom in a text, one that comes again counting up to twice as much."""
+        words = subtokens.words_of(text.encode("ascii", "replace"))
+        for word in set(words) - self._met:
+            self._met.add(word)
+            if not self._starts.isdisjoint(subtokens.starts_of(word)):  # saves the stemming of most
+                pieces = tuple(piece for piece in subtokens.pieces_of(word) if piece in self._worth)
+                if pieces:
+                    self._telling[word] = pieces
+        times: Dict[str, int] = {}
+        for word in filter(self._telling.__contains__, words):
+            for term in self._telling[word]:
+                times[term] = times.get(term, 0) + 1
+        return sum(self._worth[term] * min(1.0, 0.5 + 0.25 * times[term]) for term in sorted(times))
 
 
 def packed(symptom: Symptom, ranking: Ranking, allowed: Sequence[str], repository: Repository, budget: int) -> Packed:
@@ -62,14 +75,13 @@ def packed(symptom: Symptom, ranking: Ranking, allowed: Sequence[str], repositor
         numbers = spot_lines(spot, sheet, repository)
         sheet.take(spot.path, numbers)
         why.setdefault((spot.path, min(numbers)), spot.why)
-    blocks: Dict[str, List[Block]] = {}
-    found = _candidates(symptom, ranking, allowed, sheet, repository, blocks)
+    found = _candidates(symptom, ranking, allowed[:FILES + FILES_A_KILOTOKEN * (budget // 1000)], sheet, repository)
     if not sheet.lines and found:  # nothing named: the best block's head is the least
         sheet.take(found[0].path, _outline(found[0]))
     smallest = sheet.size
     if smallest <= most:
         _outline_best(found, allowed, sheet, most)
-        _fill(found, blocks, allowed, sheet, most, why)
+        _fill(found, allowed, sheet, most, why)
     place = {path: number for number, path in enumerate(allowed)}
     order = sorted(sheet.lines, key=lambda path: (place.get(path, len(place)), path))
     return Packed({path: sheet.ranges(path) for path in order if sheet.lines[path]}, sheet.size, smallest, why)
@@ -92,33 +104,24 @@ def spot_lines(spot: Spot, sheet: Sheet, repository: Repository) -> Set[int]:
     return {line, around[-1].line} if around and spot.first else {line}
 
 
-def _candidates(symptom: Symptom, ranking: Ranking, allowed: Sequence[str], sheet: Sheet, repository: Repository,
-                blocks: Dict[str, List[Block]]) -> List[Candidate]:
-    """The blocks of the best files, best first; `blocks` receives them by file."""
+def _candidates(symptom: Symptom, ranking: Ranking, paths: Sequence[str], sheet: Sheet, repository: Repository) -> List[Candidate]:
+    """The blocks of some files, best first."""
     found: List[Candidate] = []
     shingles = frozenset(symptom.shingles)
     told = _Told({term: weight * ranking.idf[term] for term, weight in symptom.weights.items()})
-    for path in allowed[:FILES]:
+    for path in paths:
         lines = sheet.split(path)
         named = sheet.lines.get(path, set())
         strength = max(ranking.scores[path], 0.001) ** FILE_POWER
-        blocks[path] = blocks_of(lines, repository.facts(path).definitions)
-        for at, block in enumerate(blocks[path]):
+        for at, block in enumerate(blocks_of(lines, repository.facts(path).definitions)):
             text = "\n".join(lines[block.first - 1:block.last])
-            worth = _worth(told, text)
+            worth = told.worth(text)
             factor, why = _evidence(block, text, ranking, named, shingles)
-            size = (len(text) if text.isascii() else len(text.encode("utf-8", "replace"))) + sum(len(lines[head - 1]) for head in block.heads)
-            found.append(Candidate(strength * worth * factor / max(size, SMALLEST) ** SIZE_POWER, path, at, block, why))
+            size = (len(text) if text.isascii() else len(text.encode("utf-8", "replace"))) + 1
+            whole = size + sum(len(lines[head - 1]) for head in block.heads)
+            found.append(Candidate(strength * worth * factor / max(whole, SMALLEST) ** SIZE_POWER, path, at, block, size, why))
     found.sort(key=lambda one: (-one.gain, one.path, one.at))
     return found
-
-
-def _worth(told: _Told, text: str) -> float:
-    times: Dict[str, int] = {}
-    for word, count in Counter(subtokens.WORD.findall(text)).items():
-        for term in told[word]:
-            times[term] = times.get(term, 0) + count
-    return sum(told.worth[term] * min(1.0, 0.5 + 0.25 * count) for term, count in times.items())
 
 
 def _evidence(block: Block, text: str, ranking: Ranking, named: Set[int], shingles: frozenset) -> "Tuple[float, str]":
@@ -158,21 +161,23 @@ def _outline_best(found: Sequence[Candidate], allowed: Sequence[str], sheet: She
                 sheet.take(path, numbers)
 
 
-def _fill(found: Sequence[Candidate], blocks: Dict[str, List[Block]], allowed: Sequence[str], sheet: Sheet, most: int,
-          why: Dict[Tuple[str, int], str]) -> None:
+def _fill(found: Sequence[Candidate], allowed: Sequence[str], sheet: Sheet, most: int, why: Dict[Tuple[str, int], str]) -> None:
     """Take blocks in the order of their gain while they fit; small gaps between two taken ones are closed."""
-    taken: Dict[str, Set[int]] = {}
+    files: Dict[str, Dict[int, Candidate]] = {}
     for one in found:
-        mine = taken.setdefault(one.path, set())
-        if one.at in mine:
+        files.setdefault(one.path, {})[one.at] = one
+    taken: Dict[str, Set[int]] = {path: set() for path in files}
+    before = dict(sheet.sizes)  # bytes that a block may already have in the sheet
+    for one in found:
+        if one.at in taken[one.path] or sheet.size + one.size - before.get(one.path, 0) > most:
             continue
         share = most * (FIRST_SHARE if one.path == allowed[0] else OTHER_SHARE)
-        for group in (_bridged(one, blocks[one.path], mine, sheet), [one.at]):
-            numbers = {number for at in group for number in _lines(blocks[one.path][at])}
+        for group in (_bridged(one, files[one.path], taken[one.path]), [one]):
+            numbers = {number for member in group for number in _lines(member.block)}
             size = sheet.cost(one.path, numbers)
             if sheet.size + size <= most and sheet.sizes.get(one.path, 0) + size <= max(share, SHARE_FLOOR):
                 sheet.take(one.path, numbers)
-                mine.update(group)
+                taken[one.path].update(member.at for member in group)
                 if one.why:
                     why.setdefault((one.path, one.block.first), one.why)
                 break
@@ -182,15 +187,15 @@ def _lines(block: Block) -> List[int]:
     return list(range(block.first, block.last + 1)) + list(block.heads)
 
 
-def _bridged(one: Candidate, blocks: Sequence[Block], mine: Set[int], sheet: Sheet) -> List[int]:
+def _bridged(one: Candidate, blocks: Dict[int, Candidate], taken: Set[int]) -> List[Candidate]:
     """The block with the few small ones between it and the next taken one, on either side."""
-    group = [one.at]
+    group = [one]
     for step in (1, -1):
         at, size, between = one.at + step, 0, []
-        while 0 <= at < len(blocks) and at not in mine and size <= BRIDGE:
-            size += sheet.cost(one.path, range(blocks[at].first, blocks[at].last + 1))
-            between.append(at)
+        while at in blocks and at not in taken and size <= BRIDGE:
+            size += blocks[at].size
+            between.append(blocks[at])
             at += step
-        if size <= BRIDGE and at in mine:
+        if size <= BRIDGE and at in taken:
             group += between
     return group

@@ -32,7 +32,8 @@ def scan(path: str, data: bytes) -> Scan:
     row = language_of(path)
     if row is None:
         return Scan("", note="no known language")
-    note = roles.refusal(data) or ("vendored" if roles.role_of(path) == "vendored" else "")
+    role = roles.role_of(path)
+    note = roles.refusal(data) or ("vendored" if role == "vendored" else "")
     if note:
         return Scan(row.name, note=note)
     text = roles.decoded(data)
@@ -40,10 +41,10 @@ def scan(path: str, data: bytes) -> Scan:
     masked = module.blank(text)
     definitions = module.definitions(text, masked)
     imports = module.imports(text, masked)
-    counts = subtokens.counts(text)
+    counts = subtokens.counts(text) if data[:2] in roles.UTF_16 else subtokens.counts_of_bytes(data)
     terms = {term: times if times < BODY else BODY for term, times in counts.items()}
     length = sum(counts.values())
-    _add_names(terms, definitions, roles.role_of(path) == "test")
+    _add_names(terms, definitions, role == "test")
     for word in subtokens.WORD.findall(path):
         for piece in subtokens.PIECES[word]:
             terms[piece] = terms.get(piece, 0) | IN_PATH

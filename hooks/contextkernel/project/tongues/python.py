@@ -8,12 +8,11 @@ from typing import List
 from contextkernel.project.blanking import without_triple_quotes as blank
 from contextkernel.project.definitions import Definition, matched
 
-_DEFINITIONS = (
-    re.compile(r"\n(?P<indent>[ \t]*)(?:async[ \t]+|cp|c)?(?P<kind>def|class)[ \t]+(?:[\w*\[\], ]*[ \t*])?(?P<name>[A-Za-z_]\w*)[ \t]*[(:\[]", re.M),
-    re.compile(r"\n(?P<indent>)(?P<name>[A-Za-z_]\w{2,})(?P<kind>)[ \t]*(?::[^=\n]{1,80})?=(?!=)", re.M),
-)
-_IMPORT = re.compile(r"\n[ \t]*(?:(?:c?import)[ \t]+(?P<names>[\w., \t]+)|from[ \t]+(?P<origin>[.\w]+)[ \t]+c?import[ \t]*"
-                     r"(?:\((?P<many>[^)]*)\)|(?P<few>(?:[^\n\\#;]|\\\r?\n)*)))", re.M)
+# These begin with literals, which the engine finds five times faster than the blanks of a line; what stands before them is then looked at
+_HEAD = re.compile(r"(?:def|class)[ \t]+(?:[\w*\[\], ]*[ \t*])?(?P<name>[A-Za-z_]\w*)[ \t]*[(:\[]")
+_IMPORT = re.compile(r"(?:import[ \t]+(?P<names>[\w., \t]+)|from[ \t]+(?P<origin>[.\w]+)[ \t]+c?import[ \t]*"
+                     r"(?:\((?P<many>[^)]*)\)|(?P<few>(?:[^\n\\#;]|\\\r?\n)*)))")
+_DEFINITIONS = (re.compile(r"\n(?P<indent>)(?P<name>[A-Za-z_]\w{2,})(?P<kind>)[ \t]*(?::[^=\n]{1,80})?=(?!=)"),)
 _COMMENT = re.compile(r"#[^\n]*")
 _DYNAMIC = ("import_module(", "__import__(", "import_string(")
 SUFFIXES = (".py", ".pyx", ".pyi", ".pxd")
@@ -26,14 +25,26 @@ _STDLIB = frozenset(getattr(sys, "stdlib_module_names", "ast code copy json logg
 
 def definitions(text: str, masked: str) -> List[Definition]:
     """Functions, classes and module-level names."""
-    found = matched(_DEFINITIONS, masked)
-    return [one if one.kind in ("def", "class") else one._replace(kind="name") for one in found]
+    found = [one._replace(kind="name") for one in matched(_DEFINITIONS, masked)]
+    line, at = 1, 0
+    for match in _HEAD.finditer(masked):
+        start = match.start()
+        before = masked[masked.rfind("\n", 0, start) + 1:start]
+        if before.strip() in ("", "async", "c", "cp"):
+            line += masked.count("\n", at, start)
+            at = start
+            kind = "class" if masked.startswith("class", start) else "def"
+            found.append(Definition(match.group("name"), kind, line, len(before[:len(before) - len(before.lstrip())].expandtabs(4))))
+    return sorted(found, key=lambda one: one.line)
 
 
 def imports(text: str, masked: str) -> List[str]:
     """Import statements as "module" or "origin:name,name"; the dots of relative origins are kept."""
     found = []
-    for match in _IMPORT.finditer("\n" + masked):
+    for match in _IMPORT.finditer(masked):
+        before = masked[masked.rfind("\n", 0, match.start()) + 1:match.start()].strip()
+        if before not in ("", "c") and not before.endswith((":", ";")):
+            continue
         if match.group("names"):
             found += [part.split()[0] for part in match.group("names").split(",") if part.strip()]
             continue
