@@ -53,7 +53,14 @@ def plan(page: Page, ask: Ask, dialect: Dialect) -> Optional[Plan]:
     early = set(loud[:LOUD])
     units += [unit_of(page, index, rank)._replace(turn=-1 if index in early else 2 if rank == FACT else 0) for index, rank in ranks.items() if index not in taken]
     units.sort()
-    return Plan(units, digest=survey.digest, room=room_for(page, survey, ask))
+    return Plan(units, digest=_digest(blocks) if blocks or names else survey.digest, room=room_for(page, survey, ask))
+
+
+def _digest(blocks: List[Tuple[int, int]]):
+    """Words for a gap's mark: whether it lies in a failing unit."""
+    def words(first: int, last: int) -> str:
+        return "part of a failing unit" if any(a <= first and last <= b for a, b in blocks) else "outside the failing units" if blocks else ""
+    return words
 
 
 def _blocks(lines: List[str], spot: dict) -> List[Tuple[int, int]]:
@@ -83,7 +90,7 @@ def _noise_ranks(page: Page, survey: Survey, spot: dict, failing: bool) -> Dict[
         if failing and ranks[index] > MUST and survey.mined.counts[template] >= COMMON and survey.mined.exemplars[template] != index and survey.level(template) == CALM:
             ranks[index] = max(ranks[index], LAST if ranks[index] != NOTABLE else NOTABLE)  # an outlier stays
         if ranks[index] > MUST and spot["passing"].match(page.lines[index]):
-            ranks[index] = LISTED
+            ranks[index] = LAST if failing else LISTED
     return ranks
 
 

@@ -3,6 +3,7 @@ from __future__ import annotations
 
 import re
 from collections import Counter
+from itertools import compress
 from typing import Dict, List, Set, Tuple
 
 from contextkernel.normalize.templates import FINE, SLOT, Mined
@@ -72,9 +73,9 @@ def _by_length(lines: List[str], mined: Mined, templates: Set[int]) -> Set[int]:
     if not rare:
         return set()
     by_template: Dict[int, List[Tuple[int, int]]] = {}
-    for index, key in enumerate(zip(mined.ids, map(len, lines))):
-        if key in rare:
-            by_template.setdefault(key[0], []).append((key[1], index))
+    keys = zip(mined.ids, map(len, lines))
+    for index in compress(range(len(lines)), map(rare.__contains__, keys)):
+        by_template.setdefault(mined.ids[index], []).append((len(lines[index]), index))
     found: Set[int] = set()
     for pairs in by_template.values():
         pairs.sort()

@@ -97,10 +97,11 @@ class Survey:
         return sum(len(self.lines[i]) + 1 for i in self.rare)
 
     def digest(self, first: int, last: int) -> str:
-        """Words for a gap's mark: "like above" when shown templates cover it, else its first line, clipped."""
+        """Words for a gap's mark: how many forms its lines repeat when all of them do, else its first other line, clipped."""
         ids, counts = self.mined.ids, self.mined.counts
-        if last - first > 5000 or all(counts[ids[i]] >= COMMON for i in range(first, last + 1)):
-            return "all shapes shown nearby"
+        forms = set(ids[first:last + 1])
+        if all(counts[template] >= COMMON for template in forms):
+            return "%d repeating form%s" % (len(forms), "s" * (len(forms) > 1))
         if self.failed:
             return ""
         rare = next(i for i in range(first, last + 1) if counts[ids[i]] < COMMON)

@@ -13,7 +13,7 @@ from typing import Dict, List, NamedTuple
 HEXADECIMAL = b"0123456789abcdef"
 CHUNK = 20000  # lines; keys of one chunk at a time, so that memory stays near the lines themselves
 FINE = 40000  # lines; above, groups are not split again (cost), only looked into at rare lengths
-SLOT = re.compile(r"[^\s=:,;/()\[\]\"'|<>{}@?&]*\d[^\s=:,;/()\[\]\"'|<>{}@?&]*")
+SLOT = re.compile(r"(?<![^\s=:,;/()\[\]\"'|<>{}@?&])[^\s=:,;/()\[\]\"'|<>{}@?&\d]*\d[^\s=:,;/()\[\]\"'|<>{}@?&]*")  # a token with a digit; the look-behind keeps it linear
 NO_DIGITS = {ord(c): None for c in "0123456789"}
 
 
@@ -42,8 +42,12 @@ def mine(lines: List[str]) -> Mined:
         ids += [number_of[key] for key in data.translate(None, HEXADECIMAL).split(b"\n")]
     if len(lines) <= FINE:
         _split_again(lines, ids, len(number_of))
-    counts, exemplars = _summed(ids)
-    return Mined(ids, counts, exemplars)
+        return Mined(ids, *_summed(ids))
+    numbered = Counter(ids)
+    exemplars: List[int] = []
+    for template in range(len(number_of)):  # numbers rise in the order of first lines
+        exemplars.append(ids.index(template, exemplars[-1] + 1 if exemplars else 0))
+    return Mined(ids, [numbered[template] for template in range(len(number_of))], exemplars)
 
 
 def _split_again(lines: List[str], ids: List[int], templates: int) -> None:
