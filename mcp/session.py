@@ -17,7 +17,7 @@ import tools
 from child import Child
 
 PROTOCOLS = ("2025-11-25", "2025-06-18", "2025-03-26", "2024-11-05")  # newest first
-WARM = ("PostToolUse", "PreToolUse")  # events whose modules are imported before the first of them arrives
+WARM = ("pre_tool_use", "post_tool_use", "tool_result", "contextkernel.normalize.plain")  # imported before the first event that needs them
 
 # What a hook without an opinion answers.  Seen on Claude Code 2.1.121 and 2.1.332: after an empty text the model reads
 # "UserPromptSubmit hook success: UserPromptSubmit completed" (SessionStart likewise); after {} nothing.  The text of the
@@ -271,7 +271,7 @@ def _booked(arguments: dict) -> Callable[[str], None]:
 def _make_ready() -> None:
     """Import the busiest hooks and open the ledger; until then rows go to the spool."""
     for name in WARM:
-        import_module(events.module_for(name))
+        import_module(name)
     import after_reply  # late: sqlite3
 
     after_reply.open_book()
