@@ -11,10 +11,12 @@ raise and in another file; the raise site is never in it.  Rows:
     closure full, closure 2, closure 1 + importers 1    whole files that the import graph reaches from the symptom
     ranked N                                            the product's slice within N tokens (bytes/4)
     closure N                                           the same, kept to files the graph reaches
-    words withheld ranked N                             the message replaced by "failed": what frame and graph alone can do
+    no words N                                          ranked, the message replaced by "failed"
+    bare frame N                                        ranked, neither message nor the frame's code line: file, line, function
 
 "files": the raise site's file is in the slice; "lines": the raise itself is among the lines shown.  The negative
-control deletes a share of the import edges.  Callers come from sufficiency_oracle.py or sufficiency_js.py, which share no
+control deletes a share of the import edges (at the first distance).  Rows of ranked slices say how much of them the
+graph carries: where the words of the report carry them, deleting edges does not lower them.  Callers come from sufficiency_oracle.py or sufficiency_js.py, which share no
 code with the slicer.  --self-test runs on a small generated repository and fails when a fault is planted.
 """
 from __future__ import annotations
@@ -44,6 +46,7 @@ from contextkernel.project.languages import language_of
 from contextkernel.project.slicing import Request, slice_repository
 
 Z = 1.959964  # 95 % two-sided, for Wilson's interval
+READER = 20000  # the budget of the rows that withhold evidence
 CLOSURES = (("closure full", -1, 0), ("closure 2", 2, 0), ("closure 1 + importers 1", 1, 1))
 MOST_MISSES = 20  # named in a row
 ORACLES = {"python": sufficiency_oracle, "javascript": sufficiency_js}
@@ -117,6 +120,7 @@ class Bench:
         self.sizes = {path: -(-facts[0] // 4) for path, facts in sources.items()}
         self._open = lambda drop: ck_slice.repository_of(self.root, list(listing.files), self.index, keeps_edge(drop, seed))
         self._repositories: Dict[float, Any] = {}
+        self._known_seeds: Dict[Tuple[str, float], Tuple[str, ...]] = {}
 
     def repository(self, drop: float) -> Any:
         """The repository with a share of its edges deleted; made once."""
@@ -124,11 +128,16 @@ class Bench:
             self._repositories[drop] = self._open(drop)
         return self._repositories[drop]
 
+    def _seeds(self, text: str, drop: float) -> Tuple[str, ...]:
+        if (text, drop) not in self._known_seeds:
+            self._known_seeds[text, drop] = slice_repository(self.repository(drop), text, Request(1000)).seeds
+        return self._known_seeds[text, drop]
+
     def closure(self, case: Case, drop: float, depth: int, importers: int) -> Outcome:
         """Whole files that the graph reaches from what the symptom names."""
-        started = time.process_time()
         repository = self.repository(drop)
-        near = set(slice_repository(repository, case.text, Request(1000)).seeds)
+        near = set(self._seeds(case.text, drop))
+        started = time.process_time()  # the walk alone; edges already resolved for an earlier case cost nothing
         near |= set(graph.closure(near, depth, repository)) | (set(graph.callers(near, importers, repository)) if importers else set())
         inside = case.site.path in near
         return Outcome(inside, inside, sum(self.sizes.get(path, 0) for path in near), len(near), time.process_time() - started)
@@ -150,12 +159,19 @@ def settings(budgets: List[int]) -> Iterator[Tuple[str, int, Callable[[Bench, Ca
     for budget in budgets:
         yield "ranked", budget, lambda bench, case, drop, b=budget: bench.sliced(case.text, case, drop, Request(b))
         yield "closure", budget, lambda bench, case, drop, b=budget: bench.sliced(case.text, case, drop, Request(b, "full"))
-        yield "words withheld ranked", budget, lambda bench, case, drop, b=budget: bench.sliced(withheld(case), case, drop, Request(b))
+    for name, cut in (("no words", without_words), ("bare frame", bare)):
+        budget = READER if READER in budgets else budgets[-1]
+        yield name, budget, lambda bench, case, drop, b=budget, c=cut: bench.sliced(c(case), case, drop, Request(b))
 
 
-def withheld(case: Case) -> str:
+def without_words(case: Case) -> str:
     """The case's symptom with the message's words replaced: only the frame and the error's class still speak."""
     return case.text.replace(case.site.message, "failed")
+
+
+def bare(case: Case) -> str:
+    """The symptom without the frame's line of code either."""
+    return without_words(case).replace("    %s\n" % case.frame.text, "")
 
 
 def row_of(name: str, budget: int, hops: int, drop: float, found: List[Case], outcomes: List[Outcome], bench: Bench) -> Dict[str, Any]:
@@ -165,6 +181,8 @@ def row_of(name: str, budget: int, hops: int, drop: float, found: List[Case], ou
     total_tokens, total_files = sum(bench.sizes.values()) or 1, len(bench.sizes) or 1
     missed = ["%s:%d %s <- %s:%d" % (case.site.path, case.site.line, case.site.function, case.frame.path, case.frame.line)
               for case, one in zip(found, outcomes) if not one.file]
+    unseen = ["%s:%d %s <- %s:%d" % (case.site.path, case.site.line, case.site.function, case.frame.path, case.frame.line)
+              for case, one in zip(found, outcomes) if one.file and not one.lines]
     return {
         "set": name, "budget": budget, "hops": hops, "dropped": drop, "n": n, "files": hits, "interval": [round(x, 4) for x in wilson(hits, n)],
         "lines": sum(one.lines for one in outcomes), "token_rate": round(sum(one.tokens for one in outcomes) / n / total_tokens, 5) if n else 0,
@@ -172,6 +190,7 @@ def row_of(name: str, budget: int, hops: int, drop: float, found: List[Case], ou
         "tokens": round(sum(one.tokens for one in outcomes) / n) if n else 0,
         "cpu_ms": round(1000 * machine.quantile([one.seconds for one in outcomes], 0.5), 1) if n else 0,
         "cpu_ms_worst": round(1000 * max(one.seconds for one in outcomes), 1) if n else 0, "misses": missed[:MOST_MISSES], "missed": len(missed),
+        "line_misses": unseen[:MOST_MISSES],
     }
 
 
@@ -179,7 +198,7 @@ def measured(bench: Bench, tree: Any, oracle: Any, args: argparse.Namespace) -> 
     """Rows for every distance, setting and share of deleted edges."""
     for hops in args.hops:
         found = cases(tree, oracle, hops, args.sites, args.seed)
-        for drop in args.drops:
+        for drop in args.drops if hops == args.hops[0] else args.drops[:1]:
             for name, budget, answer in settings(args.budgets):
                 yield row_of(name, budget, hops, drop, found, [answer(bench, case, drop) for case in found], bench)
 
@@ -214,8 +233,8 @@ def run(root: str, args: argparse.Namespace) -> List[Dict[str, Any]]:
     print("%(repository)s: %(source_files)d files, %(tokens)d tokens, index %(index_cpu_s).2f CPU s, peak %(peak_mib)d MiB, seed %(seed)d" % head)
     print(table(rows))
     for row in rows:
-        if row["hops"] == args.hops[0] and not row["dropped"] and row["set"] == "ranked" and row["misses"]:
-            print("missed at %d tokens: %s" % (row["budget"], "; ".join(row["misses"])))
+        if not row["dropped"] and row["set"] == "ranked" and row["misses"]:
+            print("missed at %d hop(s), %d tokens: %s" % (row["hops"], row["budget"], "; ".join(row["misses"])))
     if not any(row["n"] for row in rows):
         raise SystemExit("sufficiency.py: no raise site with a caller in another file: nothing was measured")
     return [head] + rows
