@@ -88,8 +88,8 @@ def _noise_ranks(page: Page, survey: Survey, spot: dict, failing: bool) -> Dict[
     for index in list(ranks):
         template = survey.mined.ids[index]
         if failing and ranks[index] > MUST and survey.mined.counts[template] >= COMMON and survey.mined.exemplars[template] != index and survey.level(template) == CALM:
-            ranks[index] = max(ranks[index], LAST if ranks[index] != NOTABLE else NOTABLE)  # an outlier stays
-        if ranks[index] > MUST and spot["passing"].match(page.lines[index]):
+            ranks[index] = ranks[index] if index in survey.outlying else LAST
+        if ranks[index] > MUST and index not in survey.outlying and spot["passing"].match(page.lines[index]):
             ranks[index] = LAST if failing else LISTED
     return ranks
 

@@ -10,7 +10,7 @@ from contextkernel.normalize.plan import MUST, NOTABLE, RARE, Ask, Plan, Unit
 
 PATH = re.compile(r"(?:\./|/|~/|[A-Za-z]:\\)?[\w.@+~#$%(){}\[\]=,&'-][^\t\n:*?\"<>|]*$")
 ROOM = 12000  # characters; above, large folders are cut to their first names
-FEWEST, SHARE = 12, 0.9
+FEWEST, SHARE = 30, 0.9
 FIRST_NAMES, LAST_NAMES = 6, 2
 
 

@@ -82,6 +82,7 @@ class Survey:
         self.lines = lines
         self.failed = failed
         self.mined = mined or mine(lines)
+        self.outlying: "set[int]" = set()  # filled by `ranks`
         self.levels: Dict[int, int] = {}  # template -> severity of its exemplar
         single = [count < COMMON for count in self.mined.counts]
         self.rare = list(compress(range(len(lines)), map(single.__getitem__, self.mined.ids)))  # lines whose template is not collapsed
@@ -177,7 +178,8 @@ class Survey:
                         break
         from contextkernel.normalize.outliers import outliers  # only texts with collapsed templates need it
 
-        for index in outliers(self.lines, self.mined, {t for t in common if counts[t] >= 20}):
+        self.outlying = set(outliers(self.lines, self.mined, {t for t in common if counts[t] >= 20}))
+        for index in sorted(self.outlying):
             _lower(ranks, index, NOTABLE)
 
     def _rank_ends(self, ranks: Dict[int, int]) -> None:
