@@ -8,6 +8,7 @@ from contextkernel.project.places import Repository
 from contextkernel.project.scanning import BITS, IMPORTS
 
 MOST_FILES = 4000  # of a closure
+_PACKAGE_FILES = ("__init__", "index", "mod", "lib", "main")  # imported by the name of their folder
 
 
 def imported(path: str, repository: Repository) -> List[str]:
@@ -30,16 +31,16 @@ def _imported(path: str, repository: Repository) -> List[str]:
 
 
 def importers(path: str, repository: Repository) -> List[str]:
-    """The files that import a file, sorted.  Candidates by the last part of their imports, then each one is resolved."""
-    stem = path.rpartition("/")[2]
-    names = {stem, stem.partition(".")[0], stem.rpartition(".")[0]}
-    folder = path.rpartition("/")[0]
-    while folder:  # a package is imported by the name of its folder; a class of a module by the module's
-        names.add(folder.rpartition("/")[2])
-        folder = folder.rpartition("/")[0] if stem.partition(".")[0] in ("__init__", "index", "mod", "lib") or path.endswith(".go") else ""
+    """The files whose imports name a file and reach it, sorted.
+
+    Those that reach it through a re-export name the package instead: they are importers of its `__init__`.
+    """
+    folder, _, name = path.rpartition("/")
+    stem = name.partition(".")[0]
+    words = {stem, folder.rpartition("/")[2]} if stem in _PACKAGE_FILES or path.endswith(".go") else {stem}
     paths = {row.number: row.path for row in repository.rows.values()}
     found = set()
-    for entries in repository.postings([IMPORTS + name for name in sorted(names) if name]).values():
+    for entries in repository.postings([IMPORTS + word for word in sorted(words) if word]).values():
         found.update(paths[entry >> BITS] for entry in entries if entry >> BITS in paths)
     return sorted(other for other in found if other != path and path in imported(other, repository))
 

@@ -1,6 +1,7 @@
 """One source file as the facts that the index keeps of it."""
 from __future__ import annotations
 
+import re
 from typing import Dict, List, NamedTuple
 
 from contextkernel.project import roles, subtokens
@@ -10,7 +11,8 @@ from contextkernel.project.languages import language_of, tongue
 # A posting says how a term occurs in a file: bits 0-6 times in the text, 7-10 times in defined names, 11 in the path.
 BODY, NAMED, IN_PATH = 0x7F, 0x780, 0x800
 NAMED_SHIFT, BITS = 7, 12
-DEFINES, IMPORTS = "\x01", "\x02"  # first character of terms that are a defined name, or the last part of an import
+DEFINES, IMPORTS = "\x01", "\x02"  # first character of terms that are a defined name, or a word of an import
+_IMPORT_WORD = re.compile(r"[\w$-]+")
 
 VERSION = 1  # rises when the meaning of a stored value changes
 
@@ -49,7 +51,8 @@ def scan(path: str, data: bytes) -> Scan:
         for piece in subtokens.PIECES[word]:
             terms[piece] = terms.get(piece, 0) | IN_PATH
     for spec in imports:
-        terms[IMPORTS + last_part(spec)] = 1
+        for word in _IMPORT_WORD.findall(spec):
+            terms[IMPORTS + word] = 1
     return Scan(row.name, length, terms, imports, definitions, module.blind_spot(text))
 
 
@@ -65,10 +68,3 @@ def _add_names(terms: Dict[str, int], definitions: List[Definition], is_test: bo
     for piece, times in named.items():
         terms[piece] = terms.get(piece, 0) | (min(times, 15) << NAMED_SHIFT)
 
-
-def last_part(spec: str) -> str:
-    """The last name of an import: what a file must be called (or its folder) to be its target."""
-    spec = spec.partition(":")[0].rstrip("/>.*").replace("\\", "/").replace("::", "/")
-    tail = spec.rpartition("/")[2] or spec
-    head, dot, end = tail.rpartition(".")
-    return end if dot and end not in ("h", "hpp", "js", "ts", "php", "hh", "vue", "jsx", "tsx", "rs", "mjs") else (head or tail)

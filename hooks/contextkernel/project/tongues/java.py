@@ -16,7 +16,7 @@ _DEFINITIONS = (
 )
 _KEYWORDS = frozenset("if for while switch catch return new else do try throw super this synchronized assert".split())
 _LEADING = re.compile(r"^[ \t]*(?:return|new|throw|else|assert|case|package|import)\b")
-_IMPORT = re.compile(r"^[ \t]*import[ \t]+(?P<static>static[ \t]+)?(?P<name>[\w.]+(?:\.\*)?)", re.M)
+_IMPORT = re.compile(r"^[ \t]*import[ \t]+(?P<static>static[ \t]+)?(?P<name>\w+(?:\.\w+)*(?:\.\*)?)", re.M)
 SUFFIXES = (".java", ".kt")
 
 

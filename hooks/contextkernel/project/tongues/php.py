@@ -29,7 +29,7 @@ def imports(text: str, masked: str) -> List[str]:
     found = []
     for match in _USE.finditer(masked):
         head, brace, group = match.group("body").partition("{")
-        names = [head + part for part in group.rstrip("} ").split(",")] if brace else head.split(",")
+        names = [head.strip() + part.strip() for part in group.rstrip("} \n").split(",")] if brace else head.split(",")
         found += [name.split(" as ")[0].strip().lstrip("\\") for name in names if name.strip()]
     found += ["file " + text[match.start("spec"):match.end("spec")].lstrip("/") for match in _REQUIRE.finditer(masked)]
     return list(dict.fromkeys(found))

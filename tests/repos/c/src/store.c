@@ -1,0 +1,6 @@
+#include "store.h"
+
+int open_store(int count)
+{
+    return count;
+}

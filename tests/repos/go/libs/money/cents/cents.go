@@ -1,0 +1,3 @@
+package cents
+
+const Zero = 0

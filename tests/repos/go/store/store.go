@@ -1,0 +1,3 @@
+package store
+
+func Open() int { return helper() }

@@ -1,0 +1,4 @@
+package org.shop;
+
+class Helper {
+}

@@ -1,0 +1,6 @@
+package org.shop.model;
+
+public class Order {
+    public static class Line {
+    }
+}

@@ -1,0 +1,4 @@
+package org.shop.util;
+
+public class Texts {
+}

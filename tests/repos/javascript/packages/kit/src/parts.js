@@ -1,0 +1,2 @@
+const { one } = require('./one')
+module.exports = { part: one }

@@ -1,0 +1,2 @@
+from app.models import Thing
+from app import models

@@ -1,0 +1,2 @@
+from .core import run
+from .tools import *

@@ -1,0 +1,2 @@
+from .base import Store
+from shop.store.opening import open_store

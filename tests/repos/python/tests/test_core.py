@@ -1,0 +1,5 @@
+from shop import run
+
+
+def test_run():
+    assert run()

@@ -1,0 +1,6 @@
+pub mod store;
+mod config;
+// mod never;
+#[path = "odd/place.rs"]
+mod placed;
+pub use store::Store;
