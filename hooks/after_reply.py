@@ -125,9 +125,29 @@ def end_session(event: dict) -> None:
             judge_pending(ledger, session, str(event.get("transcript_path") or ""), whole=True)
         for receipt in ledger.pending(session):
             ledger.judge(receipt, "expired", "the session ended before its transcript showed the result")
+        if not live.served(session):
+            book_unseen(ledger, session, str(event.get("transcript_path") or ""))
         sweep(ledger)
     except (OSError, sqlite3.Error) as error:
         _say("session not closed in the ledger: %s" % error)
+
+
+def book_unseen(ledger, session: str, path: str) -> None:
+    """Book the results that script hooks let pass without a row: in that lane the follower counts them, at the session's end. Raises sqlite3.Error."""
+    from contextkernel.host import transcript
+
+    booked = ledger.rows("SELECT tool_use_id AS use, lane FROM receipts WHERE session = ?", (session,))
+    if any(row["lane"] == "resident" for row in booked):
+        return
+    known, calls, state, more = {row["use"] for row in booked}, {}, {}, True
+    while more:
+        state, news = transcript.advance(state, path)
+        more = news.more
+        calls.update(news.calls)
+        for use in news.results.keys() - known:
+            size = len(news.results[use].text.encode("utf-8", "replace"))
+            ledger.take("receipt", {"session": session, "tool_use_id": use, "tool": calls.get(use, ""), "lane": "script", "rule": "", "handle": "",
+                                    "raw": size, "host": size, "shown": size, "status": "", "transcript": path})
 
 
 def _say(words: str) -> None:

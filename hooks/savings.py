@@ -39,6 +39,7 @@ def main(argv: "list[str]") -> int:
     if options.get("session"):
         where, values = where + " AND session LIKE ?", values + [options["session"] + "%"]
     report = savings.summary(books.rows("SELECT * FROM receipts WHERE " + where + " ORDER BY at", values), books.rows("SELECT * FROM faults WHERE at >= ?", values[:1]))
+    report["estimates"] = savings.estimates(report, _models(books, where, values))
     if options.get("json"):
         print(json.dumps(report, indent=1))
         return 0
@@ -46,6 +47,18 @@ def main(argv: "list[str]") -> int:
     reasons = books.rows("SELECT tool || ': ' || reason AS text, COUNT(*) AS n FROM receipts WHERE status IN ('refused', 'missing') AND " + where + " GROUP BY 1 LIMIT 5", values)
     print(savings.as_text(report, reasons + notes))
     return 0
+
+
+def _models(books, where: str, values: list) -> dict:
+    """session -> (model, bytes a token, price), for sessions whose transcript is still there and names a model."""
+    from contextkernel.host import models, transcript
+
+    found = {}
+    for row in books.rows("SELECT session, MAX(transcript) AS path FROM receipts WHERE status = 'verified' AND " + where + " GROUP BY session", values):
+        model = transcript.advance({}, row["path"] or "", from_start=False)[1].model
+        if model:
+            found[row["session"]] = (model,) + models.facts(model)[2:]
+    return found
 
 
 def _arguments(argv: "list[str]") -> dict:

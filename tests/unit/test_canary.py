@@ -81,3 +81,21 @@ def test_usage_and_boundaries(tmp_path):
     path.write_text("".join(json.dumps(row) + "\n" for row in rows))
     news = transcript.advance({}, str(path))[1]
     assert (news.usage, news.model, news.boundaries) == ({"input_tokens": 5}, "m", 1)
+
+
+def test_script_lane_counts_what_its_hooks_let_pass(tmp_path, monkeypatch):
+    import after_reply
+    from contextkernel.store import book, ledger
+
+    monkeypatch.setenv("CK_DATA", str(tmp_path / "state"))
+    path = tmp_path / "t.jsonl"
+    rows = [{"type": "assistant", "message": {"content": [{"type": "tool_use", "id": use, "name": "Bash"}]}} for use in ("a", "b")] + [result_row("a", "x" * 40), result_row("b", OURS)]
+    path.write_text("".join(json.dumps(row) + "\n" for row in rows))
+    books = ledger.open_ledger()
+    monkeypatch.setattr(book, "ledger", books)
+    books.take("receipt", {"session": "s", "tool_use_id": "b", "lane": "script", "status": "pending", "handle": HANDLE, "tool": "Bash", "transcript": str(path)})
+    for _ in range(2):
+        after_reply.end_session({"session_id": "s", "transcript_path": str(path)})
+    found = books.rows("SELECT tool_use_id AS use, tool, raw, status FROM receipts ORDER BY use")
+    assert found == [{"use": "a", "tool": "Bash", "raw": 40, "status": ""}, {"use": "b", "tool": "Bash", "raw": None, "status": "verified"}]
+    books.close()

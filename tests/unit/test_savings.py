@@ -37,3 +37,10 @@ def test_an_empty_ledger_reports_zero():
 
 def test_refusals_raise_an_alarm():
     assert "ALARM: 1" in savings.as_text(savings.summary([receipt("refused", 8, 8, 4)], []))
+
+
+def test_money_and_real_tokens_are_labelled_estimates():
+    report = savings.summary([receipt("verified", 8000, 4000, 400), receipt("verified", 8000, 4000, 400, session="unknown")], [{"handle": "7f3a12bc90de", "bytes": 3600}])
+    guess = savings.estimates(report, {"s": ("m", 2.0, 10.0)})
+    assert guess["model_tokens"] == 900 and guess["us_dollars"] == 0.009 and guess["sessions_left_out"] == 1 and "estimates" in guess["label"]
+    assert "estimated" in savings.as_text(dict(report, estimates=guess))

@@ -17,15 +17,23 @@ WINDOWS = {
     "gpt-5": 400000, "gpt-5.5": 1050000, "gpt-5.4": 1050000, "gpt-5.4-mini": 400000, "gpt-5.6": LARGE_WINDOW, "gpt-5.3-codex-spark": 128000,
     "gemini-": 1048576,
 }
+PRICES = {  # US dollars for a million input tokens, as published; the longest start wins
+    "claude-fable-5": 10.0, "claude-fable-5-2": 8.0, "claude-opus-5-5": 4.0, "claude-opus-5": 5.0, "claude-opus-4": 5.0, "claude-opus-4-1": 15.0, "claude-opus-4-2025": 15.0,
+    "claude-sonnet-5": 2.0, "claude-sonnet-4": 3.0, "claude-haiku-5": 0.1, "claude-haiku-4": 1.0, "gpt-5.5": 5.0, "gpt-5.4": 2.5, "gpt-5.4-mini": 0.75,
+}
 NEWER_TOKENIZER = ("claude-fable-5", "claude-opus-5", "claude-sonnet-5", "claude-haiku-5", "claude-mythos-5", "claude-opus-4-7", "claude-opus-4-8")
 
 
 class Model(NamedTuple):
-    """A model's window in its own tokens, whether it is known, and the bytes of code and logs that one of its tokens holds."""
+    """A model's window in its own tokens, whether it is known, the bytes of code and logs that one of its tokens holds, and its price.
+
+    `price`: US dollars for a million input tokens, 0.0 where it is not known.
+    """
 
     window: int
     known: bool
     bytes_a_token: float
+    price: float = 0.0
 
 
 def facts(model: str) -> Model:
@@ -35,8 +43,9 @@ def facts(model: str) -> Model:
     """
     name = model.lower().strip()
     ratio = 2.3 if name.startswith(NEWER_TOKENIZER) else 2.8
+    price = PRICES.get(max((start for start in PRICES if name.startswith(start)), key=len, default=""), 0.0)
     if name.endswith("[1m]"):
-        return Model(LARGE_WINDOW, True, ratio)
+        return Model(LARGE_WINDOW, True, ratio, price)
     start = max((start for start in WINDOWS if name.startswith(start)), key=len, default="")
     known = start not in ("", "claude-") or name.startswith(("claude-opus-4", "claude-sonnet-4", "claude-haiku-4", "claude-3"))
-    return Model(WINDOWS.get(start, UNKNOWN_WINDOW), known, ratio)
+    return Model(WINDOWS.get(start, UNKNOWN_WINDOW), known, ratio, price)

@@ -24,6 +24,7 @@ class Result(NamedTuple):
 class News(NamedTuple):
     """What the new rows say. Dicts are by tool use id; `usage` is that of the newest main-chain message, None when there is none."""
 
+    calls: Dict[str, str]  # names of the tools called
     results: Dict[str, Result]
     refusals: Dict[str, str]
     boundaries: int  # compactions
@@ -51,7 +52,7 @@ def advance(state: dict, path: str, step: int = STEP, from_start: bool = True) -
 
     With `from_start` false a file met for the first time is read from its last `step` bytes on only.
     """
-    news = News({}, {}, 0, None, "", 0, False)
+    news = News({}, {}, {}, 0, None, "", 0, False)
     try:
         with open(path, "rb") as file:
             facts = os.fstat(file.fileno())
@@ -74,6 +75,7 @@ def advance(state: dict, path: str, step: int = STEP, from_start: bool = True) -
 
 
 def _read(lines: List[bytes], skipped: int) -> News:
+    calls: Dict[str, str] = {}
     results: Dict[str, Result] = {}
     refusals: Dict[str, str] = {}
     boundaries, usage, model = 0, None, ""
@@ -82,9 +84,10 @@ def _read(lines: List[bytes], skipped: int) -> News:
         kind = row.get("type")
         if kind == "user":
             _take_results(row, results)
-        elif kind == "assistant" and not row.get("isSidechain"):
+        elif kind == "assistant":
+            _take_calls(row, calls)
             message = row.get("message")
-            if isinstance(message, dict) and isinstance(message.get("usage"), dict):
+            if not row.get("isSidechain") and isinstance(message, dict) and isinstance(message.get("usage"), dict):
                 usage, model = message["usage"], str(message.get("model") or "")
         elif kind == "attachment":
             inner = row.get("attachment")
@@ -94,7 +97,7 @@ def _read(lines: List[bytes], skipped: int) -> News:
             refusals[str(row.get("toolUseID"))] = str(row.get("content") or "")[:500]
         elif kind == "system" and row.get("subtype") == "compact_boundary":
             boundaries += 1
-    return News(results, refusals, boundaries, usage, model, skipped, False)
+    return News(calls, results, refusals, boundaries, usage, model, skipped, False)
 
 
 def _row(line: bytes) -> dict:
@@ -105,9 +108,19 @@ def _row(line: bytes) -> dict:
     return row if isinstance(row, dict) else {}
 
 
-def _take_results(row: dict, results: Dict[str, Result]) -> None:
+def _blocks(row: dict) -> List[dict]:
     message = row.get("message")
     content = message.get("content") if isinstance(message, dict) else None
-    for block in content if isinstance(content, list) else ():
-        if isinstance(block, dict) and block.get("type") == "tool_result" and isinstance(block.get("tool_use_id"), str):
+    return [block for block in content if isinstance(block, dict)] if isinstance(content, list) else []
+
+
+def _take_calls(row: dict, calls: Dict[str, str]) -> None:
+    for block in _blocks(row):
+        if block.get("type") == "tool_use" and isinstance(block.get("id"), str):
+            calls[block["id"]] = str(block.get("name") or "")
+
+
+def _take_results(row: dict, results: Dict[str, Result]) -> None:
+    for block in _blocks(row):
+        if block.get("type") == "tool_result" and isinstance(block.get("tool_use_id"), str):
             results[block["tool_use_id"]] = Result(text_of(block.get("content")), bool(block.get("is_error")))

@@ -69,6 +69,26 @@ def _returned(receipts: List[dict], faults: Iterable[dict]) -> "tuple[int, int]"
     return tokens, count
 
 
+def estimates(report: dict, models: Dict[str, "tuple[str, float, float]"]) -> dict:
+    """Net savings in the models' own tokens and in money: estimates, and labelled so.
+
+    `models`: session -> (model, bytes a token, US dollars for a million input tokens).  Each saved token is counted once, at the
+    input price; that it would have been sent again with every later call is not counted.  Sessions of unknown model are left out;
+    page faults are spread over the sessions by their share of what was saved.
+    """
+    own, dollars, left_out = 0.0, 0.0, 0
+    saved = report["total"]["saved"]
+    factor = report["net"] / saved if saved else 0.0
+    for session, row in report["by_session"].items():
+        if session not in models:
+            left_out += 1
+            continue
+        _, ratio, price = models[session]
+        tokens = row["saved"] * factor * 4 / ratio
+        own, dollars = own + tokens, dollars + tokens * price / 1e6
+    return {"model_tokens": round(own), "us_dollars": round(dollars, 4), "sessions_left_out": left_out, "label": "estimates: bytes per token by model, each token once at the input price"}
+
+
 def as_text(report: dict, notes: Iterable[dict] = ()) -> str:
     """The report for a terminal."""
     total, judged, faults = report["total"], report["judged"], report["page_faults"]
@@ -83,6 +103,10 @@ def as_text(report: dict, notes: Iterable[dict] = ()) -> str:
             (total["results"], total["rewritten"]) + tuple(judged[name] for name in JUDGED)),
         "  raw %s, client alone %s, shown %s" % (_n(total["raw"]), _n(total["host"]), _n(total["shown"])),
     ]
+    guess = report.get("estimates")
+    if guess:
+        lines.insert(3, "  net, estimated       %12s   of the models' own tokens, ~$%.4f once at the input price%s" % (
+            _n(guess["model_tokens"]), guess["us_dollars"], ", %d sessions left out" % guess["sessions_left_out"] if guess["sessions_left_out"] else ""))
     for title, name in (("tool", "by_tool"), ("rule", "by_rule"), ("session", "by_session")):
         if report[name]:
             lines += ["", "  %-34s %8s %10s %12s %12s %12s %12s" % ((title,) + COLUMNS)]
