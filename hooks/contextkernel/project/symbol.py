@@ -59,7 +59,7 @@ def symbol_slice(source: str, name: str, language: str = "python") -> SymbolSlic
 
 def _everything(source: str, name: str, why: str) -> SymbolSlice:
     count = len(source.split("\n")) - source.endswith("\n")
-    if not mentions(source, name):
+    if not mentions(source.replace("\r", "\n"), name):
         return SymbolSlice((), ("no symbol %s in this file; %s" % (name, why),), False)
     whole = Part(1, max(1, count), "the whole file: " + why, 0)
     return SymbolSlice(((whole.first, whole.last),), ("the whole file is kept: " + why,), True, (whole,))

@@ -19,6 +19,8 @@ _IMPORT = re.compile(
 _ATTACHED = re.compile(r"\s*(?:@[\w.]+|#\[|///?|/\*|\*|#(?!\s*(?:include|define|if|endif|else)\b)|template\s*<)")
 _GO_METHOD = re.compile(r"\s*func\s*\(\s*(?:\w+\s+)?\*?(\w+)")
 _RUST_IMPL = re.compile(r"\n[ \t]*impl\b(?:<[^{;\n]*?>)?[ \t]*(?:[\w:<>, ']+?[ \t]+for[ \t]+)?(\w+)[^{;]*\{")
+_TYPE_LINE = re.compile(r"[A-Za-z_][\w \t*]*$")
+_DECLARED = r"[ \t]*(?!(?:return|else|throw|new|await|yield|delete|goto|case)\b)(?:#[ \t]*define[ \t]+|(?:[\w$*&:<>,\[\].~?]+[ \t*&]+)+)%s\b[ \t]*(?:[(=;:{\[]|$)"
 _LONGEST_HEAD = 40  # lines from a definition's name to its opening brace
 
 
@@ -33,12 +35,15 @@ def block_parts(source: str, name: str, language: str) -> Tuple[List[Part], List
     text = masked.split("\n")
     definitions = [(one, Part(one.line, _end(text, one), one.kind, 0)) for one in known.definitions(source, masked)]
     owner, _, last = name.replace("::", ".").replace("#", ".").rpartition(".")
+    if all(one.name != last for one, _ in definitions):
+        definitions += [(one, Part(one.line, _end(text, one), one.kind, 0)) for one in _by_look(text, last)]
     found = [(one, part) for one, part in definitions if one.name == last and (not owner or owner in _owners(masked, text, one, part, definitions))]
     if not found:
         names = sorted({one.name for one, _ in definitions})
         near = difflib.get_close_matches(last, names, 5, 0.6)
         return [], ["no symbol %s in this file; near: %s" % (name, ", ".join(near) or "nothing")]
-    parts = [part._replace(first=_with_head(source.split("\n"), part.first), why="the symbol") for _, part in found]
+    parts = [part._replace(first=_with_head(source.split("\n"), _with_type(text, one) if row.name == "C" else part.first), why="the symbol")
+             for one, part in found]
     around = [Part(outer.first, _head_end(text, outer), "header around it", 1) for outer in _enclosing(definitions, parts)]
     imports = [Part(first, last_line, "import", 2) for first, last_line in _imports(text)]
     notes = ["%s: the defining block and the file's imports; names that it uses are not traced" % row.name]
@@ -98,6 +103,18 @@ def _with_head(lines: List[str], first: int) -> int:
     while first > 1 and _ATTACHED.match(lines[first - 2]):
         first -= 1
     return first
+
+
+def _with_type(text: List[str], one: Definition) -> int:
+    """The first line of a C function whose type stands on the line above its name."""
+    above = text[one.line - 2] if one.line > 1 else ""
+    return one.line - 1 if text[one.line - 1].startswith(one.name) and _TYPE_LINE.match(above) else one.line
+
+
+def _by_look(text: List[str], name: str) -> List[Definition]:
+    """Lines that declare a name by their look: words before it, and an opening or an end after it."""
+    look = re.compile(_DECLARED % re.escape(name))
+    return [Definition(name, "declaration", number, len(line) - len(line.lstrip())) for number, line in enumerate(text, 1) if look.match(line)]
 
 
 def _owners(masked: str, text: List[str], one: Definition, part: Part, definitions: List[Tuple[Definition, Part]]) -> List[str]:

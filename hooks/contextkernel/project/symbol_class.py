@@ -5,7 +5,8 @@ import ast
 from typing import Dict, Iterable, Iterator, List, NamedTuple, Set, Tuple
 
 from contextkernel.project.pyscope import FUNCTIONS, Module, Statement, now_reads, read_block
-from contextkernel.project.symbol_effects import Effects, last_word, names_in, registers_subclasses
+from contextkernel.project.symbol_calls import last_word, names_in, registers_subclasses
+from contextkernel.project.symbol_effects import Effects
 
 IN_DOUBT = 9  # distance of members that are kept only because nothing proves that they are not called
 PLAIN_BASES = frozenset(  # bases from outside that call no method of a subclass but those named in underscores

@@ -7,35 +7,13 @@ place where it could be changed.
 from __future__ import annotations
 
 import ast
-from typing import Dict, FrozenSet, Iterator, List, NamedTuple, Set, Tuple
+from typing import Dict, FrozenSet, NamedTuple, Set, Tuple
 
 from contextkernel.project.pyscope import DEFINITIONS, FUNCTIONS, Module, Statement, now
-
-# Calls that change none of their arguments; what they run (a key function, __str__) is followed all the same.
-INERT = frozenset(
-    "len print isinstance issubclass repr str int float bool bytes bytearray list dict set tuple frozenset sorted reversed "
-    "enumerate zip range map filter min max sum abs any all hash id callable hasattr getattr object property staticmethod "
-    "classmethod super divmod round ord chr hex bin format TypeVar ParamSpec TypeVarTuple NewType namedtuple NamedTuple "
-    "TypedDict cast getLogger compile partial wraps lru_cache cache cached_property dataclass field fields contextmanager "
-    "asynccontextmanager overload abstractmethod total_ordering runtime_checkable final unique singledispatch itemgetter "
-    "attrgetter methodcaller Path PurePath Struct deque OrderedDict defaultdict Counter Lock RLock local override setter "
-    "getter deleter Decimal Fraction date time datetime timedelta Event Semaphore ContextVar MappingProxyType".split()
+from contextkernel.project.symbol_calls import (
+    DISPLAYS, FIXED, INERT, READING, VALUES, WHOLE, asks_module, calls_its_argument, is_bare_namespace, is_main_guard,
+    last_word, names_in, packages_of, registers_subclasses, root, with_parents,
 )
-READING = frozenset(  # methods that change nothing in any container or text of the standard library
-    "get items keys values copy index count join format strip lstrip rstrip split splitlines startswith endswith encode decode "
-    "lower upper title replace union intersection difference isdisjoint issubset issuperset findall match fullmatch search "
-    "finditer group groups sub".split()
-)
-FIXED = frozenset(  # calls whose value cannot be changed afterwards
-    "str int float bool bytes frozenset len ord chr abs min max round sum repr object compile TypeVar ParamSpec NewType "
-    "namedtuple getLogger getenv Path PurePath Struct itemgetter attrgetter Decimal Fraction date time timedelta datetime "
-    "range dirname basename abspath realpath join strip split lower upper format replace MappingProxyType".split()
-)
-WHOLE = ("globals", "eval", "exec")  # whoever calls these may read or bind any name of the module
-FRAMES = ("__globals__", "f_globals")
-DISPLAYS = (ast.List, ast.Dict, ast.Set, ast.ListComp, ast.DictComp, ast.SetComp, ast.Tuple)
-VALUES = (ast.Constant, ast.JoinedStr, ast.Compare)
-
 
 class Effect(NamedTuple):
     """What one statement does when it runs."""
@@ -46,45 +24,6 @@ class Effect(NamedTuple):
     outer: FrozenSet[str]  # imported names that are stored into, called for their effect, or decorate by attribute
     guard: bool  # it may raise on purpose: whether the module loads at all depends on it
     dynamic: bool  # it may bind names that cannot be read off the text
-
-
-def root(node: ast.AST) -> str:
-    """The name an attribute, subscript or call chain starts with; "" when it starts with something else."""
-    while isinstance(node, (ast.Attribute, ast.Subscript, ast.Call, ast.Starred, ast.Await)):
-        node = node.func if isinstance(node, ast.Call) else node.value
-    return node.id if isinstance(node, ast.Name) else ""
-
-
-def last_word(node: ast.AST) -> str:
-    """The last word of a dotted name."""
-    return node.attr if isinstance(node, ast.Attribute) else node.id if isinstance(node, ast.Name) else ""
-
-
-def names_in(node: ast.AST) -> Set[str]:
-    return {part.id for part in ast.walk(node) if isinstance(part, ast.Name)}
-
-
-def is_main_guard(statement: Statement) -> bool:
-    """Whether this is `if __name__ == "__main__":` without an else."""
-    node = statement.nodes[0]
-    if len(statement.nodes) != 1 or not isinstance(node, ast.If) or node.orelse or not isinstance(node.test, ast.Compare):
-        return False
-    sides = [node.test.left] + node.test.comparators
-    named = any(isinstance(side, ast.Name) and side.id == "__name__" for side in sides)
-    return named and any(isinstance(side, ast.Constant) and side.value == "__main__" for side in sides)
-
-
-def asks_module(node: ast.AST, unbound: "frozenset[str] | set[str]") -> bool:
-    """Whether a node reaches the module's namespace by a way that no name shows."""
-    if isinstance(node, ast.Name):
-        return node.id in unbound and node.id in WHOLE
-    if isinstance(node, ast.Attribute):
-        return node.attr in FRAMES
-    if isinstance(node, ast.Subscript):
-        return last_word(node.value) == "modules" and "__name__" in names_in(node.slice)
-    return isinstance(node, ast.Call) and last_word(node.func) in ("import_module", "__import__") and any(
-        isinstance(argument, ast.Name) and argument.id == "__name__" for argument in node.args
-    )
 
 
 class Effects:
@@ -230,7 +169,7 @@ class Effects:
         for statement in self.module.statements:
             for top in statement.nodes:
                 for node in now((top,), True):
-                    for name, package in _packages(node):
+                    for name, package in packages_of(node):
                         found.setdefault(name, set()).add(package)
         return {name: frozenset(packages) for name, packages in found.items()}
 
@@ -245,7 +184,7 @@ class Effects:
         """Module names that a statement, its functions included, uses in a place where they could be changed."""
         if index not in self._risky:
             statement = self.module.statements[index]
-            found = {node.id for node, parent, above in _with_parents(statement.nodes)
+            found = {node.id for node, parent, above in with_parents(statement.nodes)
                      if isinstance(node, ast.Name) and not self._only_reads(node, parent, above)}
             self._risky[index] = frozenset(found) & statement.reads
         return self._risky[index]
@@ -266,25 +205,6 @@ class Effects:
         return isinstance(parent, (ast.If, ast.While, ast.IfExp, ast.Assert)) and parent.test is node
 
 
-def _packages(node: ast.AST) -> Iterator[Tuple[str, str]]:
-    if isinstance(node, ast.Import):
-        for alias in node.names:
-            top = alias.name.split(".")[0]
-            yield alias.asname or top, top
-    elif isinstance(node, ast.ImportFrom):
-        for alias in node.names:
-            top = (node.module or alias.name).split(".")[0]
-            yield alias.asname or alias.name, "." * node.level + top
-
-
-def _with_parents(tops: Tuple[ast.stmt, ...]) -> Iterator[Tuple[ast.AST, ast.AST, ast.AST]]:
-    waiting: List[Tuple[ast.AST, ast.AST, ast.AST]] = [(top, top, top) for top in tops]
-    while waiting:
-        node, parent, above = waiting.pop()
-        yield node, parent, above
-        waiting += [(child, node, parent) for child in ast.iter_child_nodes(node)]
-
-
 class _Run:
     """Collects the effect of one statement, node by node."""
 
@@ -302,7 +222,7 @@ class _Run:
             self.visit(node)
             guard = guard or isinstance(node, (ast.Raise, ast.Assert))
             bare = bare or (isinstance(node, ast.Expr) and isinstance(node.value, (ast.Call, ast.Await)))
-            dynamic = dynamic or asks_module(node, self.effects.unbound) or _is_bare_namespace(node)
+            dynamic = dynamic or asks_module(node, self.effects.unbound) or is_bare_namespace(node)
         if self.runs_own_body:
             self.started |= statement.binds
         known = statement.reads | statement.binds
@@ -351,7 +271,7 @@ class _Run:
             self.outer.add(name)
         self.started.add(name)
         for index in self.effects.module.binders.get(name, ()):
-            self.runs_own_body = self.runs_own_body or any(_calls_its_argument(top) for top in self.effects.module.statements[index].nodes)
+            self.runs_own_body = self.runs_own_body or any(calls_its_argument(top) for top in self.effects.module.statements[index].nodes)
 
     def _class(self, node: ast.ClassDef) -> None:
         """A subclass runs its bases' `__init_subclass__` and metaclass, which may write into them."""
@@ -362,30 +282,3 @@ class _Run:
                 self.touched |= heads
                 self.started |= heads | {node.name}
                 return
-
-
-def registers_subclasses(top: ast.AST) -> bool:
-    """Whether a class statement takes part in the making of its subclasses, or code here lists them."""
-    for node in ast.walk(top):
-        if isinstance(node, FUNCTIONS) and node.name in ("__init_subclass__", "__prepare__"):
-            return True
-        if isinstance(node, ast.ClassDef) and any(last_word(base) in ("type", "ABCMeta", "EnumMeta") for base in node.bases):
-            return True
-        if isinstance(node, ast.Attribute) and node.attr == "__subclasses__":
-            return True
-    return False
-
-
-def _calls_its_argument(top: ast.AST) -> bool:
-    """Whether a function here calls a parameter of its own at once, as `run_now(f)` does and a wrapper does not."""
-    for node in ast.walk(top):
-        if isinstance(node, FUNCTIONS):
-            own = {argument.arg for argument in node.args.args if argument.arg not in ("self", "cls")}
-            for part in now(node.body, True):
-                if isinstance(part, ast.Call) and isinstance(part.func, ast.Name) and part.func.id in own:
-                    return True
-    return False
-
-
-def _is_bare_namespace(node: ast.AST) -> bool:
-    return isinstance(node, ast.Call) and isinstance(node.func, ast.Name) and node.func.id in ("vars", "locals", "dir") and not node.args

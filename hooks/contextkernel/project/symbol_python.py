@@ -12,8 +12,9 @@ from collections import deque
 from typing import Deque, Dict, Iterable, List, Set, Tuple
 
 from contextkernel.project.pyscope import DEFINITIONS, FUNCTIONS, Module, Statement, bound_names, read_module
+from contextkernel.project.symbol_calls import names_in
 from contextkernel.project.symbol_class import ClassSlice, Part
-from contextkernel.project.symbol_effects import Effects, names_in
+from contextkernel.project.symbol_effects import Effects
 
 FAR = 8  # distance of what is kept for no name in particular
 SIDE_EFFECT_IMPORTS = 20  # unread imports that are kept as registering something; a module with more is a table of contents
