@@ -59,14 +59,14 @@ def test_a_diff_gives_places_of_the_new_file_and_its_words():
     assert found == (Place("x.py", 3, 5),) and "new_name()" in words and "old_name()" in words and "def go():" in words
 
 
-def repository(*paths, root="/home/me/proj", texts=None):
+def repository(*paths, root="/srv/proj", texts=None):
     texts = texts or {}
     return Repository(root, paths, [], lambda path: texts.get(path, "").encode(), lambda number: ([], []), lambda terms: {})
 
 
 @pytest.mark.parametrize("given, paths, found", [
-    ("/home/me/proj/shop/core.py", ["shop/core.py"], "shop/core.py"),
-    ("/home/me/proj/other/core.py", ["shop/core.py"], ""),
+    ("/srv/proj/shop/core.py", ["shop/core.py"], "shop/core.py"),
+    ("/srv/proj/other/core.py", ["shop/core.py"], ""),
     ("/usr/lib/python3.11/json/decoder.py", ["utils/json/decoder.py"], ""),
     ("/opt/python/3.11/lib/python3.11/json/decoder.py", ["json/decoder.py"], ""),
     ("<frozen importlib._bootstrap>", ["importlib/_bootstrap.py"], ""),

@@ -62,7 +62,7 @@ def refusal(data: bytes) -> str:
     if len(data) > LARGEST:
         return "big"
     zeros = data.count(b"\0", 0, 8192)
-    if zeros and zeros * 100 > min(len(data), 8192) and data[:2] not in UTF_16:
+    if zeros > 3 and zeros * 300 > min(len(data), 8192) and data[:2] not in UTF_16:
         return "binary"
     if len(data) > 5000 and data.count(b"\n") * 300 < len(data):
         return "minified"
