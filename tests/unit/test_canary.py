@@ -74,15 +74,6 @@ def test_follower_takes_bounded_steps(tmp_path):
     assert news.skipped and "u49" in news.results and "u0" not in news.results
 
 
-def test_usage_and_boundaries(tmp_path):
-    path = tmp_path / "t.jsonl"
-    rows = [{"type": "assistant", "message": {"model": "m", "usage": {"input_tokens": 5}}}, {"type": "system", "subtype": "compact_boundary"},
-            {"type": "assistant", "isSidechain": True, "message": {"model": "s", "usage": {"input_tokens": 9}}}]
-    path.write_text("".join(json.dumps(row) + "\n" for row in rows))
-    news = transcript.advance({}, str(path))[1]
-    assert (news.usage, news.model, news.boundaries) == ({"input_tokens": 5}, "m", 1)
-
-
 def test_script_lane_counts_what_its_hooks_let_pass(tmp_path, monkeypatch):
     import after_reply
     from contextkernel.store import book, ledger

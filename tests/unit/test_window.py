@@ -18,10 +18,18 @@ def test_models(model, size, known):
     ("claude-opus-4-6", {}, 0, 167000), ("claude-opus-5-5", {}, 0, 967000), ("claude-opus-5-5", {"CLAUDE_CODE_AUTO_COMPACT_WINDOW": "500000"}, 0, 467000),
     ("claude-opus-5-5", {"CLAUDE_CODE_AUTO_COMPACT_WINDOW": "50000"}, 0, 67000), ("claude-opus-5-5", {"CLAUDE_CODE_AUTO_COMPACT_WINDOW": "500000", "CLAUDE_AUTOCOMPACT_PCT_OVERRIDE": "50"}, 0, 240000),
     ("claude-opus-4-6", {}, 300000, 967000), ("claude-opus-5-5", {"CK_CONTEXT_WINDOW": "300000"}, 0, 267000), ("claude-opus-5-5", {"CK_CONTEXT_WINDOW": "many"}, 0, 967000),
-    ("x", {"CK_CONTEXT_WINDOW": "10"}, 0, 0),
+    ("x", {"CK_CONTEXT_WINDOW": "10"}, 0, 0), ("claude-opus-5-5", {"CLAUDE_CODE_DISABLE_1M_CONTEXT": "1"}, 0, 167000), ("claude-opus-5-5", {"CLAUDE_CODE_DISABLE_1M_CONTEXT": "0"}, 0, 967000),
+    ("claude-opus-5-5", {"CK_CONTEXT_WINDOW": "\u00b2"}, 0, 967000), ("claude-opus-5-5", {"CLAUDE_AUTOCOMPACT_PCT_OVERRIDE": "100"}, 0, 967000),
 ])
 def test_compaction_point(model, environ, used, point):
     assert window.compaction_point(model, environ, used)[0] == point
+
+
+@pytest.mark.parametrize("environ, used, compacted_at, point", [
+    ({}, 20000, 168002, 168002), ({}, 300000, 168002, 967000), ({}, 20000, 0, 967000), ({}, 20000, 999000, 967000), ({"CK_CONTEXT_WINDOW": "1000000"}, 20000, 168002, 967000),
+])
+def test_where_the_client_compacted_once_it_will_again(environ, used, compacted_at, point):
+    assert window.compaction_point("claude-sonnet-5", environ, used, compacted_at)[0] == point
 
 
 def test_the_line():

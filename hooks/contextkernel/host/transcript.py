@@ -11,6 +11,7 @@ import os
 from typing import Dict, List, NamedTuple, Optional, Tuple
 
 STEP = 4 * 1024 * 1024  # bytes read at most by one call: a hook's reply never waits behind a huge file
+NO_MODEL = "<synthetic>"  # the model of rows that the client writes itself, about an error of the API; their usage is all zeros
 REFUSALS = ("hook_error_during_execution",)  # attachment types that say a replacement was not applied
 
 
@@ -22,7 +23,12 @@ class Result(NamedTuple):
 
 
 class News(NamedTuple):
-    """What the new rows say. Dicts are by tool use id; `usage` is that of the newest main-chain message, None when there is none."""
+    """What the new rows say. Dicts are by tool use id.
+
+    `usage` is that of the newest main-chain message, None when there is none since the last compaction; `model` is its model,
+    with the client's [1m] where the row tells it (2.1.332 does, 2.1.121 and 2.1.200 do not).  `compacted_at`: tokens in the
+    window when the client last compacted of its own accord, 0 for never.
+    """
 
     calls: Dict[str, str]  # names of the tools called
     results: Dict[str, Result]
@@ -32,6 +38,7 @@ class News(NamedTuple):
     model: str
     skipped: int  # bytes jumped over because the file was met for the first time and is huge
     more: bool  # whether the file goes on beyond what was read
+    compacted_at: int = 0
 
 
 def text_of(content) -> str:
@@ -78,7 +85,7 @@ def _read(lines: List[bytes], skipped: int) -> News:
     calls: Dict[str, str] = {}
     results: Dict[str, Result] = {}
     refusals: Dict[str, str] = {}
-    boundaries, usage, model = 0, None, ""
+    boundaries, usage, model, compacted_at = 0, None, "", 0
     for line in lines:
         row = _row(line)
         kind = row.get("type")
@@ -87,8 +94,8 @@ def _read(lines: List[bytes], skipped: int) -> News:
         elif kind == "assistant":
             _take_calls(row, calls)
             message = row.get("message")
-            if not row.get("isSidechain") and isinstance(message, dict) and isinstance(message.get("usage"), dict):
-                usage, model = message["usage"], str(message.get("model") or "")
+            if not row.get("isSidechain") and isinstance(message, dict) and isinstance(message.get("usage"), dict) and message.get("model") != NO_MODEL:
+                usage, model = message["usage"], _model(message, row)
         elif kind == "attachment":
             inner = row.get("attachment")
             if isinstance(inner, dict) and inner.get("type") in REFUSALS:
@@ -96,8 +103,9 @@ def _read(lines: List[bytes], skipped: int) -> News:
         elif kind in REFUSALS:
             refusals[str(row.get("toolUseID"))] = str(row.get("content") or "")[:500]
         elif kind == "system" and row.get("subtype") == "compact_boundary":
-            boundaries += 1
-    return News(calls, results, refusals, boundaries, usage, model, skipped, False)
+            boundaries, usage = boundaries + 1, None
+            compacted_at = _compacted_at(row) or compacted_at
+    return News(calls, results, refusals, boundaries, usage, model, skipped, False, compacted_at)
 
 
 def _row(line: bytes) -> dict:
@@ -106,6 +114,17 @@ def _row(line: bytes) -> dict:
     except (ValueError, RecursionError):
         row = None  # a damaged line: the client skips it too
     return row if isinstance(row, dict) else {}
+
+
+def _model(message: dict, row: dict) -> str:
+    model = str(message.get("model") or "")
+    return model + "[1m]" if str(row.get("requestedModel") or "").endswith("[1m]") and not model.endswith("[1m]") else model
+
+
+def _compacted_at(row: dict) -> int:
+    facts = row.get("compactMetadata")
+    size = facts.get("preTokens") if isinstance(facts, dict) and facts.get("trigger") == "auto" else 0
+    return size if isinstance(size, int) and size > 0 else 0
 
 
 def _blocks(row: dict) -> List[dict]:

@@ -28,15 +28,16 @@ def occupancy(usage: dict) -> int:
     return sum(value for value in (usage.get(name) for name in names) if isinstance(value, int) and value > 0)
 
 
-def compaction_point(model: str, environ: dict, used: int = 0) -> "tuple[int, bool]":
+def compaction_point(model: str, environ: dict, used: int = 0, compacted_at: int = 0) -> "tuple[int, bool]":
     """(tokens at which the client compacts, whether the window is known). CK_CONTEXT_WINDOW overrides the table.
 
     CLAUDE_CODE_AUTO_COMPACT_WINDOW narrows the window (the client takes at least 100,000), CLAUDE_AUTOCOMPACT_PCT_OVERRIDE
-    lowers the point (seen on 2.1.121 and 2.1.332).  A session that already holds more than the table allows has the large window.
+    lowers the point, CLAUDE_CODE_DISABLE_1M_CONTEXT takes the large window away (all seen on 2.1.121 and 2.1.332).  A session
+    that already holds more than the table allows has the large window; one that was compacted at `compacted_at` has no later point.
     """
     given = _number(environ, "CK_CONTEXT_WINDOW")
     facts = models.facts(model)
-    window = given or facts.window
+    window = given or (min(facts.window, models.UNKNOWN_WINDOW) if _is_set(environ, "CLAUDE_CODE_DISABLE_1M_CONTEXT") else facts.window)
     if not given and used > window:
         window = models.LARGE_WINDOW
     narrowed = _number(environ, "CLAUDE_CODE_AUTO_COMPACT_WINDOW")
@@ -46,10 +47,12 @@ def compaction_point(model: str, environ: dict, used: int = 0) -> "tuple[int, bo
     percent = _number(environ, "CLAUDE_AUTOCOMPACT_PCT_OVERRIDE")
     if 0 < percent < 100:
         point = min(point, (window - ANSWER_RESERVE) * percent // 100)
+    if compacted_at >= used and not given:
+        point = min(point, compacted_at or point)
     return max(0, point), bool(given) or facts.known
 
 
-def resolve(session: str, model: str, usage: dict, environ: dict, most: int) -> Budget:
+def resolve(session: str, model: str, usage: dict, environ: dict, most: int, compacted_at: int = 0) -> Budget:
     """The budget of a session: 40 % of the headroom to compaction, at least 4,000, at most `most` (CK_BUDGET_MAX).
 
     Why 40 %: the budget counts bytes/4, the window the model's own tokens, which hold 2.3 to 2.8 bytes; 40 % of the headroom
@@ -57,7 +60,7 @@ def resolve(session: str, model: str, usage: dict, environ: dict, most: int) -> 
     before the client compacts.  It is a ceiling: packing stops where a further place adds little.
     """
     used = occupancy(usage)
-    point, known = compaction_point(model, environ, used)
+    point, known = compaction_point(model, environ, used, compacted_at)
     headroom = max(0, point - used)
     tokens = min(max(LEAST, int(headroom * SHARE)), max(LEAST, most))
     note = "" if known else " (unknown model: the smallest window is assumed)"
@@ -72,7 +75,7 @@ def auto_budget(environ: dict, most: int) -> Budget:
     if news is None or not news.usage:
         why = "no session found" if not path else "no usage in the session yet"
         return Budget(min(WITHOUT_SESSION, max(LEAST, most)), "budget: auto: %s -> budget %s" % (why, _k(min(WITHOUT_SESSION, max(LEAST, most)))))
-    return resolve(os.path.basename(path)[:-len(".jsonl")], news.model, news.usage, environ, most)
+    return resolve(os.path.basename(path)[:-len(".jsonl")], news.model, news.usage, environ, most, news.compacted_at)
 
 
 def find_transcript(environ: dict) -> str:
@@ -95,7 +98,11 @@ def _newest(path: str) -> Optional[transcript.News]:
 
 def _number(environ: dict, name: str) -> int:
     text = str(environ.get(name) or "").strip()
-    return int(text) if text.isdigit() else 0
+    return int(text) if text.isdecimal() else 0
+
+
+def _is_set(environ: dict, name: str) -> bool:
+    return str(environ.get(name) or "").strip().lower() in ("1", "true", "yes", "on")
 
 
 def _k(tokens: int) -> str:
