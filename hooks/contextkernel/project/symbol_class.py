@@ -131,13 +131,13 @@ class ClassSlice:
             return kind not in ("plain", "stateful")
         return not (isinstance(call.func, ast.Attribute) and isinstance(call.func.value, ast.Name) and call.func.value.id == own)
 
-    def reads(self) -> Set[str]:
-        """Module names that the header and the kept members read."""
+    def reads(self) -> List[Tuple[int, Set[str]]]:
+        """Module names that the header (at 0) and the kept members read, with the reader's distance, nearest first."""
         heads = self.node.decorator_list + self.node.bases + [keyword.value for keyword in self.node.keywords]
-        found = now_reads(heads, self.module.lazy)
-        for index in self.kept:
-            found |= self.members[index].reads
-        return found
+        found = {0: now_reads(heads, self.module.lazy)}
+        for index, (_, distance) in self.kept.items():
+            found.setdefault(distance, set()).update(self.members[index].reads)
+        return sorted(found.items())
 
     def nodes(self) -> List[ast.AST]:
         """The kept members' statements."""

@@ -119,12 +119,12 @@ class PythonSlice:
             index = self._waiting.popleft()
             if self.effects.is_dynamic(index):
                 raise Whole("lines %d-%d use eval, exec, globals() or sys.modules" % self.module.statements[index][:2])
-            self._need(self._reads(index), index)
+            for distance, names in self._reads(index):
+                self._need(names, distance + 1)
             self._lists_subclasses = self._lists_subclasses or any(
                 isinstance(node, ast.Attribute) and node.attr == "__subclasses__" for top in self._nodes(index) for node in ast.walk(top))
 
-    def _need(self, names: Iterable[str], reader: int) -> None:
-        distance = self.kept[reader][1] + 1
+    def _need(self, names: Iterable[str], distance: int) -> None:
         for name in sorted(names):
             if name == "__doc__":
                 self._keep_text(distance)
@@ -176,8 +176,9 @@ class PythonSlice:
         elif not any(note.startswith("imports that") for note in self.notes):
             self.notes.append("imports that nothing here reads are left out: %d" % len(unread))
 
-    def _reads(self, index: int) -> Iterable[str]:
-        return self.partial[index].reads() if index in self.partial else self.module.statements[index].reads
+    def _reads(self, index: int) -> Iterable[Tuple[int, Iterable[str]]]:
+        """Names read by a kept statement, by the distance of what reads them."""
+        return self.partial[index].reads() if index in self.partial else [(self.kept[index][1], self.module.statements[index].reads)]
 
     def _nodes(self, index: int) -> Iterable[ast.AST]:
         return self.partial[index].nodes() if index in self.partial else self.module.statements[index].nodes
