@@ -15,7 +15,7 @@ from contextkernel.tokens import estimate
 from install_step import Setup
 
 FAILED_MOST = 10040  # characters the client shows of a failing command: 5,000 of each end and a line between
-COMMITS = 30
+HISTORY = ["log", "-p", "-30", "--", "hooks/contextkernel/project", "hooks/contextkernel/store"]  # parts that quote no mark of ours: such text passes as it is
 TESTS = 240  # methods of the failing run; every 40th fails
 ROW = "  %-34s %8s %8s %8s %7s   %s"
 
@@ -39,7 +39,7 @@ def samples(root: str, scratch: str) -> List[Sample]:
     """A history with patches, a failing test run, a long listing; what cannot be made here is left out."""
     made = []
     if shutil.which("git") and os.path.exists(os.path.join(root, ".git")):
-        made.append(produced(["git", "-c", "safe.directory=*", "log", "-p", "-%d" % COMMITS], "git log -p -%d" % COMMITS, root))
+        made.append(produced(["git", "-c", "safe.directory=*"] + HISTORY, "git " + " ".join(HISTORY), root))
     with open(os.path.join(scratch, "test_totals.py"), "w", encoding="ascii") as handle:
         handle.write(suite())
     made.append(produced([sys.executable, "-B", "-m", "unittest", "-v"], "python3 -m unittest -v", scratch))
@@ -76,12 +76,13 @@ def row(setup: Setup, sample: Sample) -> bool:
     """Prints one line of the table; whether what was hidden came back byte for byte."""
     shown = ck(setup, ["normalize", "--command", sample.command, "--exit-code", str(sample.exit_code)], sample.raw)
     handles = marks.handles_in(shown.decode("utf-8", "replace"))
-    back = [ck(setup, ["recall", handle], b"") for handle in handles[:1]]
-    same = (back == [sample.raw]) if handles else shown == sample.raw
     before, after = estimate(sample.raw), estimate(shown)
-    said = "identical, %d bytes" % len(sample.raw) if same else "DIFFERENT"
-    print(ROW % (sample.command, before, estimate(b"x" * alone(sample)), after, "%d %%" % round(100 * (before - after) / before),
-                 said if handles else "unchanged: nothing was hidden"), flush=True)
+    if shown == sample.raw:
+        same, said = True, "nothing was hidden"
+    else:
+        same = bool(handles) and all(ck(setup, ["recall", handle], b"") == sample.raw for handle in handles)
+        said = "%s, %d bytes" % ("identical" if same else "DIFFERENT", len(sample.raw))
+    print(ROW % (marks.clip(sample.command, 34), before, estimate(b"x" * alone(sample)), after, "%d %%" % round(100 * (before - after) / before), said), flush=True)
     return same
 
 

@@ -41,7 +41,10 @@ def purge(setup: Setup) -> None:
         else:
             os.unlink(path)
     left = sorted(set(names) - set(ours))
+    if "bin" in left:
+        setup.note("left: %s, which sessions that still run start their commands through. Delete it when they have ended." % os.path.join(setup.state, "bin"))
+        left.remove("bin")
     if left:
         setup.note("left in %s, since it is not ours: %s" % (setup.state, ", ".join(left)))
-    elif os.path.isdir(setup.state):
+    elif os.path.isdir(setup.state) and not os.listdir(setup.state):
         os.rmdir(setup.state)
