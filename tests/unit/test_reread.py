@@ -122,3 +122,47 @@ def test_no_proof_from_damage(tmp_path):
 ])
 def test_numbers_are_taken_off_only_when_they_are_right(shown, lines, text):
     assert proof.unnumbered(shown, lines) == text
+
+
+def with_usage(row_uuid, tokens):
+    """STORY up to the current call, with the sizes of the requests behind its two assistant rows."""
+    lines = [json.loads(line) for line in rows(*STORY).split("\n")[:-1]]
+    for uuid, size in zip(row_uuid, tokens):
+        next(row for row in lines if row["uuid"] == uuid)["message"]["usage"] = {"input_tokens": 0, "cache_read_input_tokens": size, "output_tokens": 9000}
+    return lines
+
+
+@pytest.mark.parametrize("sizes, proved", [((30000, 31000), True), ((30000, 29000), True), ((30000, 8000), False), ((30000, 0), True)])
+def test_a_context_that_fell_holds_nothing_for_certain(tmp_path, sizes, proved):
+    path = tmp_path / "t.jsonl"
+    path.write_text("".join(json.dumps(row) + "\n" for row in with_usage(("c", "d"), sizes)))
+    assert (proof.shown_texts(str(path), "r2", ["r1"]) is not None) == proved
+
+
+def test_the_size_of_another_branch_does_not_count(tmp_path):
+    path = tmp_path / "t.jsonl"
+    lines = with_usage(("c", "d"), (30000, 31000))
+    lines.insert(3, {"uuid": "z", "parentUuid": "b", "type": "assistant", "message": {"usage": {"input_tokens": 90000}}})
+    path.write_text("".join(json.dumps(row) + "\n" for row in lines))
+    assert proof.shown_texts(str(path), "r2", ["r1"]) == [NUMBERED]
+
+
+@pytest.mark.parametrize("row, proved", [
+    ({"type": "api-request-blob", "message": {"role": "user", "content": [{"type": "tool_result", "tool_use_id": "r1", "content": "other"}]}}, True),  # a copy of a request
+    ({"type": "api-request-blob", "message": {"role": "assistant", "content": [{"type": "tool_use", "id": "r1"}]}}, True),
+    ({"type": "content-replacement", "replacements": [{"toolUseId": "r1"}]}, False), ({"type": "system", "subtype": "microcompact_boundary", "uuid": "q", "parentUuid": "c"}, False),
+])
+def test_rows_beside_the_conversation(tmp_path, row, proved):
+    path = tmp_path / "t.jsonl"
+    story = rows(*STORY).split("\n")
+    path.write_text("\n".join(story[:3] + [json.dumps(row)] + story[3:]))
+    assert (proof.shown_texts(str(path), "r2", ["r1"]) == [NUMBERED]) == proved
+
+
+@pytest.mark.parametrize("mib, proved", [(0, True), (2, True), (6, True), (25, False)])
+def test_how_far_back_a_copy_is_looked_for(tmp_path, mib, proved):
+    path = tmp_path / "t.jsonl"
+    chain = [json.dumps({"uuid": "c" if n == 63 else "c%d" % n, "parentUuid": "b" if n == 0 else "c%d" % (n - 1), "type": "user", "message": {"content": "x" * (mib << 14)}}) for n in range(64)]
+    story = rows(*STORY).split("\n")
+    path.write_text("\n".join(story[:2] + chain + story[3:]))
+    assert (proof.shown_texts(str(path), "r2", ["r1"]) == [NUMBERED]) == proved

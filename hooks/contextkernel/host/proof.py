@@ -6,34 +6,38 @@ import os
 import re
 from typing import Dict, List, Optional, Sequence
 
-from contextkernel.host import transcript
+from contextkernel.host import transcript, window
 
-MOST = 24 * 1024 * 1024  # bytes looked back: a copy further up counts as not held
+STEPS = (1, 4, 24)  # MiB looked back, until the copies are found: one further up counts as not held
+FALL = 2000  # tokens: a request that much smaller than an earlier one has lost something (clearing of tool results saves 20,000 and more)
 ROW_UUID = re.compile(rb'"uuid":\s*"([^"]+)"')
 ROW_PARENT = re.compile(rb'"parentUuid":\s*(?:"([^"]+)"|null)')
 NUMBERED = re.compile(r"\s*(\d+)(?:\t|\u2192)(.*)", re.S)
-BOUNDARIES = (b'"compact_boundary"', b'"isCompactSummary":true', b'"isCompactSummary": true')
+BOUNDARIES = (b'"compact_boundary"', b'"microcompact_boundary"', b'"isCompactSummary":true', b'"isCompactSummary": true', b'"content-replacement"')
 
 
 def shown_texts(path: str, current: str, uses: Sequence[str], since: Optional[int] = None, file: str = "") -> Optional[List[str]]:
     """The tool results of `uses` as the model was sent them, when all stand in the context of the call `current`; else None.
 
-    Every result must hang on the branch of `current`, and no compaction may lie between.  The client writes rows late: where
-    `current` is not there yet, the newest row stands for it, provided it was written after byte `since`, the end of the file
-    when the last prompt was sent (a rewind always comes with a prompt, so such a row is on the live branch).  After a failed Edit of `file` nothing counts as held: the agent looks for the text.
+    Every result must hang on the branch of `current`, no compaction may lie between, and no request since may have been smaller
+    than one before it: the client and the API can clear old results without a row that says so.  The client writes rows late:
+    where `current` is not there yet, the newest row stands for it, provided it was written after byte `since`, the end of the
+    file when the last prompt was sent (a rewind always comes with a prompt, so such a row is on the live branch).  After a
+    failed Edit of `file` nothing counts as held: the agent looks for the text.
     """
-    lines = _tail(path)
-    start = _first_with(lines, b'"%s"' % current.encode(), b'"tool_use"')
+    lines, size = _tail(path, uses)
+    start = _last_with(lines, b'"%s"' % current.encode(), b'"tool_use"')
     if start is None and since is not None:
-        start = _newest(lines, path, since)
-    found = [_first_with(lines, b'"%s"' % use.encode(), b'"tool_result"') for use in uses]
+        start = _newest(lines, size, since)
+    found = [_last_with(lines, b'"%s"' % use.encode(), b'"tool_result"') for use in uses]
     if start is None or any(at is None for at in found):
         return None
-    if any(mark in line for line in lines[min(found):] for mark in BOUNDARIES):
-        return None
-    if file and _edit_failed(lines[max(found):], file):
+    between = lines[min(found):]
+    if any(mark in line for line in between for mark in BOUNDARIES) or (file and _edit_failed(lines[max(found):], file)):
         return None
     branch = _branch(lines, start)
+    if _fell(between, branch):
+        return None
     texts = []
     for use, at in zip(uses, found):
         row = _row(lines[at])
@@ -60,15 +64,37 @@ def unnumbered(shown: str, lines: int) -> Optional[str]:
     return "\n".join(kept)
 
 
-def _tail(path: str) -> List[bytes]:
+def _tail(path: str, uses: Sequence[str]) -> "tuple[List[bytes], int]":
+    """(the last lines of a file, as many as the calls and results of `uses` need; the file's size). No lines where it cannot be read."""
+    lines: List[bytes] = []
+    size = 0
     try:
         with open(path, "rb") as file:
             size = os.fstat(file.fileno()).st_size
-            file.seek(max(0, size - MOST))
-            lines = file.read().split(b"\n")
+            for most in (step << 20 for step in STEPS):
+                file.seek(max(0, size - most))
+                lines = file.read(size - file.tell()).split(b"\n")
+                lines = lines[1:] if size > most else lines
+                if size <= most or all(_last_with(lines, b'"%s"' % use.encode(), kind) is not None for use in uses for kind in (b'"tool_result"', b'"tool_use"')):
+                    break
     except OSError:
-        return []
-    return lines[1:] if size > MOST else lines
+        return [], 0
+    return lines, size
+
+
+def _fell(lines: List[bytes], branch: "set[str]") -> bool:
+    """Whether a request on the branch was smaller than an earlier one."""
+    largest = 0
+    for line in lines:
+        row = _row(line) if b'"usage"' in line and b'"assistant"' in line else {}
+        message = row.get("message")
+        if str(row.get("uuid")) not in branch or not isinstance(message, dict) or not isinstance(message.get("usage"), dict):
+            continue
+        sent = window.sent(message["usage"])
+        if 0 < sent < largest - FALL:
+            return True
+        largest = max(largest, sent)
+    return False
 
 
 def _edit_failed(lines: List[bytes], file: str) -> bool:
@@ -89,9 +115,9 @@ def _blocks(row: dict) -> List[dict]:
     return [block for block in content if isinstance(block, dict)] if isinstance(content, list) else []
 
 
-def _newest(lines: List[bytes], path: str, since: int) -> Optional[int]:
-    """The index of the newest row with a uuid, if it begins at byte `since` or later."""
-    end = os.path.getsize(path)
+def _newest(lines: List[bytes], size: int, since: int) -> Optional[int]:
+    """The index of the newest row with a uuid, if it begins at byte `since` of the file or later."""
+    end = size
     for at in range(len(lines) - 1, -1, -1):
         end -= len(lines[at]) + (at < len(lines) - 1)
         if ROW_UUID.search(lines[at]):
@@ -99,9 +125,9 @@ def _newest(lines: List[bytes], path: str, since: int) -> Optional[int]:
     return None
 
 
-def _first_with(lines: List[bytes], *needles: bytes) -> Optional[int]:
-    """The index of the newest line that holds all needles."""
-    return next((n for n in range(len(lines) - 1, -1, -1) if all(needle in lines[n] for needle in needles)), None)
+def _last_with(lines: List[bytes], *needles: bytes) -> Optional[int]:
+    """The index of the newest row of the conversation that holds all needles; the client's copies of its requests have no parent and do not count."""
+    return next((n for n in range(len(lines) - 1, -1, -1) if all(needle in lines[n] for needle in needles) and b'"parentUuid"' in lines[n]), None)
 
 
 def _branch(lines: List[bytes], start: int) -> "set[str]":

@@ -22,10 +22,16 @@ class Budget(NamedTuple):
     text: str
 
 
+def sent(usage: dict) -> int:
+    """Tokens of a request, from cache or not, by the model's own count."""
+    names = ("input_tokens", "cache_read_input_tokens", "cache_creation_input_tokens")
+    return sum(value for value in map(usage.get, names) if isinstance(value, int) and value > 0)
+
+
 def occupancy(usage: dict) -> int:
-    """Tokens in the window after a message, by the model's own count: what was sent, from cache or not, and what it answered."""
-    names = ("input_tokens", "cache_read_input_tokens", "cache_creation_input_tokens", "output_tokens")
-    return sum(value for value in (usage.get(name) for name in names) if isinstance(value, int) and value > 0)
+    """Tokens in the window after a message: what was sent and what it answered."""
+    answer = usage.get("output_tokens")
+    return sent(usage) + (answer if isinstance(answer, int) and answer > 0 else 0)
 
 
 def compaction_point(model: str, environ: dict, used: int = 0, compacted_at: int = 0) -> "tuple[int, bool]":
