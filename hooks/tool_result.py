@@ -23,6 +23,8 @@ def handle(event: dict) -> dict:
     tool = event.get("tool_name")
     if not isinstance(tool, str) or not _serves(tool):
         return {}
+    if event["ck_client"] == "codex" and not _replaceable(event):
+        return {}
     if tool.startswith(OURS) or (event["ck_lane"] == "script" and live.served(_text(event, "session_id"))):
         return {}
     output = shapes.read(tool, event.get("tool_response"))
@@ -43,6 +45,17 @@ def handle(event: dict) -> dict:
     if size < 4 * settings.number("CK_MIN_TOKENS") or _skipped(event):
         return _passed(event, tool, output, size)
     return _normalized(event, tool, output, size)
+
+
+def _replaceable(event: dict) -> bool:
+    """Whether Codex lets a text stand for this result: not for what a script of code mode is given, nor where more than text would go."""
+    if _text(event, "tool_use_id").startswith("exec-"):
+        return False
+    response = event.get("tool_response")
+    if not isinstance(response, dict):
+        return True
+    blocks = response.get("content")  # of an MCP result; with structuredContent, the model reads that and not the blocks
+    return not response.get("structuredContent") and isinstance(blocks, list) and all(isinstance(block, dict) and block.get("type") == "text" for block in blocks)
 
 
 def _text(event: dict, name: str) -> str:
@@ -103,7 +116,15 @@ def _normalized(event: dict, tool: str, output: shapes.Output, size: int) -> dic
     raws = _originals(output)
     if raws is None:
         return _passed(event, tool, output, size, "too large")
-    results = [_normal_form(event, tool, raw, output.most) for raw in raws]
+    code, ended = 0, ""
+    if event["ck_client"] == "codex" and tool == "Bash":
+        from contextkernel.host import rollout
+
+        known = rollout.exit_code(_text(event, "transcript_path"), _text(event, "tool_use_id"))
+        if known is None:
+            return _passed(event, tool, output, size, "exit code unknown")
+        code, ended = known, "Process exited with code %d\nOutput:\n" % known  # Codex's own head, which a replacement replaces too
+    results = [_normal_form(event, tool, raw, output.most, code) for raw in raws]
     changed = [(raw, result) for raw, result in zip(raws, results) if result.edits]
     if not changed:
         return _passed(event, tool, output, size)
@@ -113,7 +134,7 @@ def _normalized(event: dict, tool: str, output: shapes.Output, size: int) -> dic
     if not _stored(event, changed, output.whole):
         return {}
     texts = [_sound(result.text) if result.edits else text for result, text in zip(results, output.texts)]
-    reply = replies.replace_output(event, output.rebuild(texts), "\n".join(texts))
+    reply = replies.replace_output(event, output.rebuild(texts), ended + "\n".join(texts))
     if not reply:
         return {}
     from contextkernel.store import blobs
@@ -137,7 +158,7 @@ def _originals(output: shapes.Output) -> "list[bytes] | None":
     return raws
 
 
-def _normal_form(event: dict, tool: str, raw: bytes, most: int):
+def _normal_form(event: dict, tool: str, raw: bytes, most: int, code: int = 0):
     from contextkernel.normalize import Source, normalize
     from contextkernel.store import blobs
 
@@ -145,7 +166,7 @@ def _normal_form(event: dict, tool: str, raw: bytes, most: int):
     command = given.get("command") if isinstance(given, dict) else ""
     text = raw.decode("utf-8", "surrogateescape")
     cap = 9900 if event["ck_client"] == "codex" else most
-    return normalize(text, Source(tool, command if isinstance(command, str) else "", 0, blobs.handle_of(raw), cap))
+    return normalize(text, Source(tool, command if isinstance(command, str) else "", code, blobs.handle_of(raw), cap))
 
 
 def _sound(text: str) -> str:

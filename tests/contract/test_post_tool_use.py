@@ -143,16 +143,35 @@ def test_the_tap_logs_key_names(run_hook, tmp_path):
     assert "object(interrupted,isImage,stderr,stdout)" in tap.read_text() and "request" not in tap.read_text()
 
 
-def test_codex_gets_feedback_in_direct_mode_and_silence_in_code_mode(plugin_root, state):
+def test_codex_gets_feedback_in_direct_mode_and_silence_in_code_mode(plugin_root, state, tmp_path):
+    rows = [{"type": "event_msg", "payload": {"type": "item_completed", "item": {"type": "CommandExecution", "id": use_id, "exit_code": code}}}
+            for use_id, code in (("call_1", 0), ("call_2", 3), ("exec-1", 0))]
+    rollout = tmp_path / "rollout.jsonl"
+    rollout.write_text("".join(json.dumps(row) + "\n" for row in rows) + '{"type": "half a ro')
+
     def answer(use_id):
-        given = dict(event(""), tool_use_id=use_id, tool_response=SHORT)
+        given = dict(event(""), tool_use_id=use_id, tool_response=SHORT, transcript_path=str(rollout))
         done = command(plugin_root, "post_tool_use.py", "--client", "codex", data=json.dumps(given).encode())
         assert done.returncode == 0 and done.stderr == b""
         return json.loads(done.stdout) if done.stdout else None
 
     reply = answer("call_1")
     assert set(reply) == {"continue", "reason"} and reply["continue"] is False and len(reply["reason"]) <= 10000 and marks.carries_mark(reply["reason"])
+    assert reply["reason"].startswith("Process exited with code 0\nOutput:\n"), "a replacement takes Codex's own head away"
+    assert answer("call_2")["reason"].startswith("Process exited with code 3\nOutput:\n")
+    assert answer("call_9") is None, "no row tells its exit code: the original passes"
     assert answer("exec-1") is None
+
+
+@pytest.mark.parametrize("response, replaced", [
+    ({"content": [{"type": "text", "text": SHORT}]}, True),
+    ({"content": [{"type": "text", "text": SHORT}, {"type": "image", "data": "AAAA", "mimeType": "image/png"}]}, False),
+    ({"content": [{"type": "text", "text": SHORT}], "structuredContent": {"a": 1}}, False),
+])
+def test_codex_loses_nothing_but_text_to_a_replacement(plugin_root, state, response, replaced):
+    given = dict(event(""), tool_name="mcp__x__y", tool_input={}, tool_response=response)
+    done = command(plugin_root, "post_tool_use.py", "--client", "codex", data=json.dumps(given).encode())
+    assert bool(done.stdout) is replaced, done.stderr
 
 
 def test_a_served_session_is_left_to_the_server(run_hook, state):
