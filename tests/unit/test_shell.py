@@ -15,7 +15,7 @@ GIVEN = 'python3 "$CK_ROOT/hooks/ck.py" slice --budget auto --repo . --symptom t
     (CALL + " 2>&1 > out.txt", GIVEN + " 2>&1 > out.txt"), (CALL + " # why", GIVEN + " # why"), (CALL + "; echo 'ck.py slice'", GIVEN + "; echo 'ck.py slice'"),
     (CALL + "\n" + CALL, GIVEN + "\n" + GIVEN), ("ck.py symbol a.py f", "ck.py symbol --budget auto a.py f"), ("python3 -I -S /x/ck.py slice < in", "python3 -I -S /x/ck.py slice --budget auto < in"),
     ("/usr/bin/python3.11 './a b/ck.py' 'slice' --json", "/usr/bin/python3.11 './a b/ck.py' 'slice' --budget auto --json"), ("python3 ck.py slice \\\n  --repo .", "python3 ck.py slice --budget auto \\\n  --repo ."),
-    (CALL + " &", GIVEN + " &"), ("ck.py 'slic'e", "ck.py 'slic'e --budget auto"), ("echo 'it; is' && " + CALL, "echo 'it; is' && " + GIVEN),
+    (CALL + " &", GIVEN + " &"), ("> f; A=1; true &&\n\n" + CALL, "> f; A=1; true &&\n\n" + GIVEN), ("cat s |\n# why\n" + CALL + "\n", "cat s |\n# why\n" + GIVEN + "\n"), ("ck.py 'slic'e", "ck.py 'slic'e --budget auto"), ("echo 'it; is' && " + CALL, "echo 'it; is' && " + GIVEN),
 ])
 def test_gets_a_budget(before, after):
     assert shell.with_budget(before) == after
@@ -27,7 +27,8 @@ def test_gets_a_budget(before, after):
     "echo `ck.py slice`", "# ck.py slice", "grep x ck.py slice", "ck.py slice --budget 5", "ck.py slice --budget=5", "ck.py recall 7f3a12bc", "xargs ck.py slice", "env ck.py slice", "ssh h ck.py slice",
     "git commit -m 'fix; ck.py slice broke'", "ck.py slice 'unclosed", "if true; then ck.py slice; fi", "ck.py slice <(cat x)", "time ck.py slice", "nock.py slice", "ck.py slice <<< x",
     "ck.py slice --x ${a:-b}", "ck.py slice $'x'", "ck.py $sub", "ck.py slice >", "ck.py slice \\", "", "ck.py", "! ck.py slice", "ck.py slice --help", "for f in a; do ck.py slice; done", "ck.py slice $((1+1))",
-][:])
+    "ck.py slice &&", "ck.py slice |", "; ck.py slice", "ck.py slice ;; true", "ck.py slice && && true", "true |\n", "ck.py slice |\n# end", "case x in x) ck.py slice;; esac",
+])
 def test_left_alone(command):
     assert shell.with_budget(command) is None
 

@@ -49,7 +49,7 @@ def simple_commands(command: str) -> Optional[List[Command]]:
 def _commands(text: str) -> List[Command]:
     found: List[Command] = []
     words: List[Word] = []
-    at, redirected = 0, False
+    at, redirected, begun, open_end = 0, False, False, False  # begun: the present command has a part; open_end: `&&`, `||` or `|` waits for one
     while at < len(text):
         if text[at] in " \t":
             at += 1
@@ -59,15 +59,17 @@ def _commands(text: str) -> List[Command]:
             end = text.find("\n", at)
             at = len(text) if end < 0 else end
         elif _redirect(text, at):
-            at, redirected = at + len(_redirect(text, at)), True
+            at, redirected, begun = at + len(_redirect(text, at)), True, True
         elif any(text.startswith(one, at) for one in SEPARATORS):
             if redirected:
                 raise _NotUnderstood
             after = next(one for one in SEPARATORS if text.startswith(one, at))
             at += len(after)
-            if words or after != "\n":
+            if begun:
                 found.append(Command(tuple(words), after))
-            words = []
+                words, begun, open_end = [], False, after in ("&&", "||", "|", "|&")
+            elif after != "\n":
+                raise _NotUnderstood
         elif text[at] in "()":
             raise _NotUnderstood
         else:
@@ -76,10 +78,10 @@ def _commands(text: str) -> List[Command]:
                 if not words and word.text in KEYWORDS:
                     raise _NotUnderstood
                 words.append(word)
-            at, redirected = word.end, False
-    if redirected:
+            at, redirected, begun = word.end, False, True
+    if redirected or open_end and not begun:
         raise _NotUnderstood
-    if words:
+    if begun:
         found.append(Command(tuple(words), ""))
     return found
 
