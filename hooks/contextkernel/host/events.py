@@ -118,7 +118,7 @@ def settings_hooks(python: str, root: str) -> dict:
 
 
 def codex_hooks(python: str = "python3") -> dict:
-    """The content of the Codex bundle's hooks.json. Command hooks: Codex has no unlisted tools, and a hook tool would be shown.
+    """The content of the Codex bundle's hooks.json. Command hooks: every Codex with plugins runs them; resident ones need 0.150.
 
     `python`: a name on PATH, or the path that install.sh found (a version manager's shim costs more than the hook).
     """

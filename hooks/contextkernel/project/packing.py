@@ -17,6 +17,7 @@ FILE_POWER, SIZE_POWER, SMALLEST = 1.3, 0.75, 400
 NAMED_BLOCK, SPOT_BLOCK, MESSAGE_BLOCK = 1.6, 2.0, 2.0
 FIRST_SHARE, OTHER_SHARE, SHARE_FLOOR = 0.45, 0.30, 1500  # of the budget for one file; bytes that it may always have
 BRIDGE = 400  # bytes between two chosen blocks that are shown too: +2.7 points of line recall on those cases, fewer places
+FADED = 0.005  # of the best block's gain: below, a block says next to nothing about the symptom, and the budget is a ceiling
 OUTLINED, OUTLINE_SHARE = 12, 0.06  # best files of which a line is shown in any case, if that takes at most this share
 
 
@@ -162,13 +163,15 @@ def _outline_best(found: Sequence[Candidate], allowed: Sequence[str], sheet: She
 
 
 def _fill(found: Sequence[Candidate], allowed: Sequence[str], sheet: Sheet, most: int, why: Dict[Tuple[str, int], str]) -> None:
-    """Take blocks in the order of their gain while they fit; small gaps between two taken ones are closed."""
+    """Take blocks in the order of their gain while they fit and tell something; small gaps between two taken ones are closed."""
     files: Dict[str, Dict[int, Candidate]] = {}
     for one in found:
         files.setdefault(one.path, {})[one.at] = one
     taken: Dict[str, Set[int]] = {path: set() for path in files}
     before = dict(sheet.sizes)  # bytes that a block may already have in the sheet
     for one in found:
+        if one.gain <= FADED * found[0].gain:
+            break
         if one.at in taken[one.path] or sheet.size + one.size - before.get(one.path, 0) > most:
             continue
         share = most * (FIRST_SHARE if one.path == allowed[0] else OTHER_SHARE)
