@@ -1,4 +1,4 @@
-"""SessionStart: say once how hidden text comes back; export CK_ROOT and CK_DATA; count the epoch."""
+"""SessionStart: say once how hidden text comes back; export CK_ROOT, CK_DATA and CK_TRANSCRIPT; count the epoch."""
 from __future__ import annotations
 
 import os
@@ -16,7 +16,7 @@ ONE_START = 10  # seconds within which a second lane's SessionStart is the same 
 def handle(event: dict) -> dict:
     """Context that names the folder of recall files; {} when another lane said it already."""
     source, who = event.get("source"), str(event.get("session_id") or "")
-    _export()
+    _export(event)
     _keep_lane()
     try:
         if not live.first_in(who, "start-%s" % source, ONE_START):
@@ -51,14 +51,14 @@ def how_back(event: dict) -> str:
             "The whole original is the file %s: Read, grep or sed it." % os.path.join(folder, session.recall_name("HANDLE")))
 
 
-def _export() -> None:
-    """Let the model's own shell find ck.py and the store."""
+def _export(event: dict) -> None:
+    """Let the model's own shell find ck.py, the store and the session (2.1.121 does not tell its shell the session's id)."""
     path = os.environ.get("CLAUDE_ENV_FILE")
     if not path:
         return
     try:
         with open(path, "a", encoding="utf-8", errors="surrogateescape") as file:
-            for name, value in (("CK_ROOT", ROOT), ("CK_DATA", settings.data_root())):
+            for name, value in (("CK_ROOT", ROOT), ("CK_DATA", settings.data_root()), ("CK_TRANSCRIPT", str(event.get("transcript_path") or ""))):
                 file.write("export %s='%s'\n" % (name, value.replace("'", "'\\''")))
     except OSError as error:
         sys.stderr.write("context-kernel: CK_ROOT not exported: %s\n" % error)

@@ -16,9 +16,9 @@ def read(use_id, **more):
 @pytest.fixture(scope="module")
 def played(claude, plugin_root):
     turns = [
-        read("toolu_first"), read("toolu_again"), read("toolu_third"),
+        read("toolu_first"), read("toolu_again"), read("toolu_third"), read("toolu_range", offset=10, limit=200),
         {"tools": [script.bash("toolu_change", "sed -i 's/^value_150 = .*/value_150 = \"new\"/' a.py")]},
-        read("toolu_changed"), read("toolu_range", offset=10, limit=200),
+        read("toolu_changed"),
         {"tools": [script.call("toolu_edit", "Edit", file_path="{{project}}/a.py", old_string="value_150 = \"new\"", new_string="value_150 = \"newer\"")]},
         read("toolu_edited"),
         {"tools": [script.call("toolu_failed", "Edit", file_path="{{project}}/a.py", old_string="no such text", new_string="x")]}, read("toolu_after_failure"),
@@ -66,7 +66,7 @@ def test_a_range_is_never_touched(played):
     assert "\n10\tvalue_10" in "\n" + texts["toolu_range"] and "209\tvalue_209" in texts["toolu_range"]
 
 
-def test_edits_go_on_working(played):
+def test_an_edit_after_a_diff_succeeds(played):
     texts, version, errors = played
     assert "toolu_edit" not in errors and "toolu_failed" in errors
     assert '+value_150 = "newer"' in texts["toolu_edited"] and "value_300" not in texts["toolu_edited"]

@@ -1,6 +1,7 @@
 """Shell lines run twice by bash, as written and with their budgets: the same calls with the same words, but for the budget."""
 import os
 import random
+import shutil
 import subprocess
 
 import pytest
@@ -28,13 +29,14 @@ def calls_of(tmp_path_factory):
         (home / name).write_text(STUB)
         (home / name).chmod(0o755)
     log, work = home / "calls", home / "work"
-    work.mkdir()
 
     def run(line):
         """(whether bash can parse the line, the calls of the stubs in sorted order)."""
         log.write_text("")
         env = {"PATH": "%s:/usr/bin:/bin" % home, "CALLS": str(log), "ROOT": "/a b", "HOME": str(work), "LC_ALL": "C.UTF-8"}
         parsed = subprocess.run(["bash", "-n", "-c", line], env=env, stderr=subprocess.DEVNULL).returncode == 0
+        shutil.rmtree(str(work), ignore_errors=True)
+        work.mkdir()
         if parsed:
             subprocess.run(["bash", "-c", line + "\nwait\n"], env=env, cwd=str(work), stdin=subprocess.DEVNULL, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL, timeout=20)
         return parsed, sorted(log.read_bytes().split(b"\n"))  # parts of a pipe run side by side
