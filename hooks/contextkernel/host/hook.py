@@ -21,6 +21,8 @@ def run(handle: "Callable[[dict], dict]", passes: "Optional[Callable[[bytes], bo
     wrong, the original passes: nothing on stdout, one line on stderr, one row in the ledger.
     """
     event: dict = {}
+    if sys.stderr is None:  # started with descriptor 2 closed
+        sys.stderr = open(os.devnull, "w")
     try:
         raw = sys.stdin.buffer.read()
         if passes is not None and passes(raw):
@@ -39,9 +41,18 @@ def run(handle: "Callable[[dict], dict]", passes: "Optional[Callable[[bytes], bo
     try:
         sys.stdout.buffer.write(answer)
         sys.stdout.buffer.flush()
-    except OSError:
-        os.dup2(os.open(os.devnull, os.O_WRONLY), 1)  # the client went away; without this the exit flush fails again
+    except (OSError, AttributeError):  # the client went away, or descriptor 1 was closed from the start
+        _silence(1)
+    try:
+        sys.stderr.flush()
+    except OSError:  # what it holds goes nowhere: a full disk, a closed pipe
+        _silence(2)
     return 0
+
+
+def _silence(descriptor: int) -> None:
+    """Point an unusable descriptor at nothing: otherwise the flush at exit fails again, and the exit code is 120."""
+    os.dup2(os.open(os.devnull, os.O_WRONLY), descriptor)
 
 
 def _note(event: object, error: Exception) -> None:
@@ -51,5 +62,8 @@ def _note(event: object, error: Exception) -> None:
     facts = event if isinstance(event, dict) else {}
     script = os.path.basename(sys.argv[0])
     why = "%s: %s" % (type(error).__name__, " ".join(str(error).split())[:200])
-    sys.stderr.write("context-kernel: %s passed through (%s)\n" % (script, why))
+    try:
+        sys.stderr.write("context-kernel: %s passed through (%s)\n" % (script, why))
+    except OSError:
+        pass  # nobody reads it; the row below says the same
     book.record("note", {"event": str(facts.get("hook_event_name") or script)[:60], "session": str(facts.get("session_id") or "")[:80], "why": why})

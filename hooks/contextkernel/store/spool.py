@@ -5,6 +5,7 @@ The next process that opens the database takes the files in (`ledger.py`).
 """
 from __future__ import annotations
 
+import errno
 import json
 import os
 import sys
@@ -26,8 +27,13 @@ def append(kind: str, row: dict) -> None:
         line = json.dumps(dict(row, kind=kind, at=row.get("at") or time.time())).encode("ascii") + b"\n"
         handle = os.open(_path, os.O_WRONLY | os.O_CREAT | os.O_APPEND, 0o600)
         try:
-            os.write(handle, line)
+            if os.write(handle, line) < len(line):  # a full disk takes a part
+                os.write(handle, b"\n")
+                raise OSError(errno.ENOSPC, os.strerror(errno.ENOSPC))
         finally:
             os.close(handle)
     except (OSError, ValueError, TypeError) as error:
-        sys.stderr.write("context-kernel: no ledger row (%s): %s\n" % (kind, error))
+        try:
+            sys.stderr.write("context-kernel: no ledger row (%s): %s\n" % (kind, error))
+        except OSError:
+            pass  # nobody reads it either
