@@ -47,7 +47,7 @@ def main(argv: "list[str]") -> int:
 def _noted(command: str, session: str) -> bool:
     from contextkernel.host import lane
 
-    return lane.take_note(settings.data_root(), command, session)
+    return lane.take_note(settings.data_root(), command, session) or lane.watched(settings.data_root(), session)
 
 
 def _rewritten(file, code: int, command: str, session: str) -> bool:

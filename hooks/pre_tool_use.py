@@ -31,16 +31,14 @@ def handle(event: dict) -> dict:
 
 
 def _leave_note(event: dict, command: str) -> None:
-    """Tell the failure lane that this command's agent reads raw output; it cannot know the agent itself."""
-    agent = event.get("agent_type")
-    if not isinstance(agent, str) or agent.rpartition(":")[2] not in settings.words("CK_AGENT_SKIP"):
-        return
-    from contextkernel.host import lane  # late: only our own agents
+    """Tell the failure lane that this command's agent reads raw output, where the client asks us about the command at all."""
+    if replies.reads_raw(event, settings.words("CK_AGENT_SKIP")):
+        from contextkernel.host import lane  # late: only our own agents
 
-    try:
-        lane.leave_note(settings.data_root(), command, str(event.get("session_id") or ""))
-    except OSError as error:
-        sys.stderr.write("context-kernel: no note for the failure lane: %s\n" % error)
+        try:
+            lane.leave_note(settings.data_root(), command, str(event.get("session_id") or ""))
+        except OSError as error:
+            sys.stderr.write("context-kernel: no note for the failure lane: %s\n" % error)
 
 
 if __name__ == "__main__":

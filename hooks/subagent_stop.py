@@ -1,4 +1,4 @@
-"""SubagentStop: the sub-agent's own transcript is whole now; its replacements are judged after the reply."""
+"""SubagentStop: the failure lane may shorten again; the sub-agent's replacements are judged after the reply."""
 from __future__ import annotations
 
 import os
@@ -9,7 +9,10 @@ from contextkernel.host import hook
 
 
 def handle(event: dict) -> dict:
-    """{}: no opinion; `after_reply.run` does the work."""
+    """{}: no opinion."""
+    import subagent_start  # late: the note is written there
+
+    subagent_start.watch(event, False)
     return {}
 
 

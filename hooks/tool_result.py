@@ -73,8 +73,7 @@ def _serves(tool: str) -> bool:
 
 
 def _skipped(event: dict) -> bool:
-    agent = _text(event, "agent_type")
-    return bool(agent) and agent.rpartition(":")[2] in settings.words("CK_AGENT_SKIP") and agent.rpartition(":")[0] in ("", "context-kernel")
+    return replies.reads_raw(event, settings.words("CK_AGENT_SKIP"))
 
 
 def _size_of(path: str) -> int:

@@ -351,6 +351,17 @@ def test_an_agent_that_is_to_see_raw_text(state, play):
     rewritten(ours)
 
 
+def test_while_a_judge_runs_failures_stay_raw(state, play, run_hook):
+    event = {"session_id": "s-9", "agent_id": "a1", "agent_type": "context-kernel:kernel-verifier", "transcript_path": ""}
+    run_hook("subagent_start", dict(event, hook_event_name="SubagentStart"))
+    ours, plain = play(LONG, env={"CLAUDE_CODE_SESSION_ID": "s-9"})
+    assert ours == plain
+    run_hook("subagent_stop", dict(event, hook_event_name="SubagentStop"))
+    rewritten(play(LONG, env={"CLAUDE_CODE_SESSION_ID": "s-9"}, with_plain=False)[0])
+    run_hook("subagent_start", dict(event, hook_event_name="SubagentStart", agent_type="Explore"))
+    rewritten(play(LONG, env={"CLAUDE_CODE_SESSION_ID": "s-9"}, with_plain=False)[0])
+
+
 def test_a_note_speaks_for_an_hour(state, play):
     lane.leave_note(str(state), LONG, "")
     [note] = [entry for entry in (state / "lane").iterdir() if entry.name.startswith("raw-")]

@@ -22,6 +22,7 @@ class Event(NamedTuple):
 
     `resident` and `script` are matchers; None: not served by that lane in the plugin; "": no matcher.
     `settings` is the matcher of the script lane in settings.json (all events that rewrite or keep state are there).
+    `when` is a permission-rule pattern: the client asks the hook only where it matches (2.1.85; seen on 2.1.121, .200, .332).
     """
 
     name: str
@@ -32,6 +33,7 @@ class Event(NamedTuple):
     settings: "str | None" = ""
     codex: "str | None" = None
     timeout: int = 10
+    when: str = ""
 
 
 TOOLS_IN_SETTINGS = "Bash|Grep|Read|Glob|WebFetch|Agent|Task|mcp__.*"  # a process per event: only tools that T1 serves
@@ -40,11 +42,12 @@ EVENTS = (
     Event("SessionStart", "session_start", ("source", "model", "context_tokens", "prompt_cache_likely_expired"),
           resident="compact", script="startup|resume|clear", codex="", timeout=15),
     Event("UserPromptSubmit", "user_prompt_submit", ("prompt",), settings=None),
-    Event("PreToolUse", "pre_tool_use", TOOL, resident="Bash|" + OURS, settings="Bash|" + OURS),
+    Event("PreToolUse", "pre_tool_use", TOOL, resident="Bash", settings="Bash", when="Bash(*ck.py*)"),  # 5 to 12 ms a call saved
+    Event("PreToolUse", "pre_tool_use", TOOL, resident=OURS, settings=OURS),
     Event("PostToolUse", "post_tool_use", TOOL + ("tool_response",), resident="*", settings=TOOLS_IN_SETTINGS, codex="Bash|mcp__.*", timeout=30),
     Event("PostToolUseFailure", "post_tool_use_failure", TOOL + ("error", "is_interrupt"), resident="*", settings="Bash"),
     Event("SubagentStart", "subagent_start"),
-    Event("SubagentStop", "subagent_stop", ("agent_transcript_path", "stop_hook_active"), settings=None),
+    Event("SubagentStop", "subagent_stop", ("agent_transcript_path", "stop_hook_active")),
     Event("Stop", "stop", ("stop_hook_active",), settings=None),
     Event("SessionEnd", "session_end", ("reason",), resident=None, script="", timeout=15),
 )
@@ -76,8 +79,8 @@ def decode(arguments: dict) -> dict:
     return event
 
 
-def _group(matcher: str, hook: dict) -> dict:
-    return dict({"matcher": matcher} if matcher else {}, hooks=[hook])
+def _group(matcher: str, hook: dict, when: str = "") -> dict:
+    return dict({"matcher": matcher} if matcher else {}, hooks=[dict(hook, **({"if": when} if when else {}))])
 
 
 def _resident(event: Event) -> dict:
@@ -96,7 +99,7 @@ def plugin_hooks() -> dict:
     for event in EVENTS:
         groups = hooks.setdefault(event.name, [])
         if event.resident is not None:
-            groups.append(_group(event.resident, _resident(event)))
+            groups.append(_group(event.resident, _resident(event), event.when))
         if event.script is not None:
             command = 'exec python3 -I -S "$CLAUDE_PLUGIN_ROOT/hooks/%s.py"' % event.module
             groups.append(_group(event.script, {"type": "command", "command": command, "timeout": event.timeout}))
@@ -109,11 +112,11 @@ def _quoted(text: str) -> str:
 
 def settings_hooks(python: str, root: str) -> dict:
     """The script lane for the user's settings.json: event name -> groups. `python` and `root` are absolute paths."""
-    hooks = {}
+    hooks: "dict[str, List[dict]]" = {}
     for event in EVENTS:
         if event.settings is not None:
             command = "exec %s -I -S %s" % (_quoted(python), _quoted("%s/hooks/%s.py" % (root, event.module)))
-            hooks[event.name] = [_group(event.settings, {"type": "command", "command": command, "timeout": event.timeout})]
+            hooks.setdefault(event.name, []).append(_group(event.settings, {"type": "command", "command": command, "timeout": event.timeout}, event.when))
     return hooks
 
 

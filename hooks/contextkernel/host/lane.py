@@ -16,6 +16,7 @@ import sys
 import time
 from typing import NamedTuple, Optional
 
+from contextkernel import paths
 from contextkernel.host import install
 from contextkernel.host.install import Refused
 from contextkernel.host.shell_call import key_of
@@ -201,6 +202,27 @@ def leave_note(state: str, command: str, session: str) -> None:
             os.unlink(entry.path)
     os.close(os.open(_lane(state, "raw-" + key_of(command, session)), os.O_WRONLY | os.O_CREAT | os.O_TRUNC, 0o600))
     os.utime(_lane(state, "raw-" + key_of(command, session)))
+
+
+def watch(state: str, session: str, agent: str, runs: bool) -> None:
+    """While an agent that reads raw output runs, every failure of its session stays raw. Raises OSError. Nothing where the lane is off.
+
+    The wrapper cannot know which agent a command belongs to; raw is never wrong, only longer.
+    """
+    path = _lane(state, "agent-%s-%s" % (paths.file_name_of(session), paths.file_name_of(agent)))
+    if runs and os.path.exists(_lane(state, "where")):
+        os.close(os.open(path, os.O_WRONLY | os.O_CREAT | os.O_TRUNC, 0o600))
+    elif os.path.exists(path):
+        os.unlink(path)
+
+
+def watched(state: str, session: str) -> bool:
+    """Whether such an agent runs in the session now; one that started NOTE_SECONDS ago no longer counts."""
+    start, now = "agent-%s-" % paths.file_name_of(session), time.time()
+    try:
+        return any(entry.name.startswith(start) and now - entry.stat().st_mtime <= NOTE_SECONDS for entry in os.scandir(_lane(state)))
+    except OSError:
+        return False
 
 
 def take_note(state: str, command: str, session: str) -> bool:

@@ -36,3 +36,9 @@ def with_context(event: dict, reply: dict, text: str) -> dict:
 def update_input(event: dict, new_input: dict) -> dict:
     """The reply that runs a tool with another input: the whole input, never merged. No decision: the user's rules apply to it."""
     return {"hookSpecificOutput": {"hookEventName": "PreToolUse", "updatedInput": new_input}}
+
+
+def reads_raw(event: dict, names: "list[str]") -> bool:
+    """Whether an event belongs to an agent, named bare or in our plugin's scope, that is to get raw output."""
+    scope, _, name = str(event.get("agent_type") or "").rpartition(":")
+    return bool(name) and name in names and scope in ("", "context-kernel")
