@@ -47,7 +47,7 @@ def is_whole(event: dict) -> bool:
 def held_text(event: dict, held: dict) -> "str | None":
     """The copy that stands in the agent's context, proved by the transcript; None without proof."""
     uses = [held["use"]] + [link["use"] for link in held.get("chain", ())] if held.get("use") else []
-    shown = proof.shown_texts(_transcript(event), str(event.get("tool_use_id") or ""), uses, _since(event), event["tool_response"]["file"]["filePath"]) if uses else None
+    shown = proof.shown_texts(session.transcript_of(event), str(event.get("tool_use_id") or ""), uses, _since(event), event["tool_response"]["file"]["filePath"]) if uses else None
     if not shown:
         return None
     base = proof.unnumbered(shown[0], int(held["lines"]))
@@ -78,11 +78,6 @@ def _facts(event: dict, held: dict, rule: str, handle: str, generation: int, fil
         return {"use": use, "handle": handle, "lines": file["numLines"], "chain": [], "generation": generation, "given": "whole"}
     link = [{"use": use, "handle": handle}] if rule == "delta" else []
     return dict(held, chain=held.get("chain", []) + link, given=rule)
-
-
-def _transcript(event: dict) -> str:
-    path, agent = str(event.get("transcript_path") or ""), event.get("agent_id")
-    return os.path.join(path[:-len(".jsonl")], "subagents", "agent-%s.jsonl" % agent) if agent and path.endswith(".jsonl") else path
 
 
 def _stored(event: dict, raw: bytes, handle: str) -> bool:

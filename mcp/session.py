@@ -11,6 +11,7 @@ from typing import Any, Callable, Dict, Optional
 
 from contextkernel import VERSION
 from contextkernel.host import events, rpc
+from contextkernel.host.session import transcript_of
 from contextkernel.store import book
 
 import tools
@@ -183,7 +184,7 @@ class Session:
         if isinstance(event.get("cwd"), str):
             self.folder = event["cwd"]
         if isinstance(event.get("transcript_path"), str):
-            os.environ["CK_TRANSCRIPT"] = event["transcript_path"]  # what `--budget auto` of a child reads
+            os.environ["CK_TRANSCRIPT"] = transcript_of(event)  # what `--budget auto` of a child reads: the event before a call is the caller's
         self.name = str(event.get("session_id") or self.name)
         module = events.module_for(str(event.get("hook_event_name", "")))
         reply = import_module(module).handle(event) if module else {}

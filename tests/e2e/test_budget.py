@@ -26,13 +26,15 @@ def played(claude, plugin_root):
         turn(script.bash("toolu_piped", "cd pkg && cd .. && %s | tail -n 1" % SLICE), used=361600),
         turn(script.call("toolu_mcp", SERVER + "kernel_repo_slice", symptom=FILES["symptom.txt"]), used=361700),
         turn(script.bash("toolu_given", SLICE + " --budget 5000"), used=361800), turn(script.bash("toolu_quoted", "echo 'python3 ck.py slice'"), used=361900),
-        turn(script.bash("toolu_subst", 'echo "$(%s)"' % SLICE), used=361900), "done",
+        turn(script.bash("toolu_subst", 'echo "$(%s)"' % SLICE), used=361900),
+        turn(script.call("toolu_agent", "Agent", prompt="subslice please", description="d", subagent_type="general-purpose", run_in_background=False), used=361900), "done",
     ]
-    scenario = script.installed_plugin_scenario(plugin_root, turns, [{"prompt": "go", "args": ["--model", "claude-opus-4-6[1m]"]}], files=FILES,
+    ours = {"subslice": [turn(script.bash("toolu_sub_first", "true"), used=400000), turn(script.call("toolu_sub", SERVER + "kernel_repo_slice", symptom=FILES["symptom.txt"]), used=400100), "sub done"]}
+    scenario = script.installed_plugin_scenario(plugin_root, turns, [{"prompt": "go", "args": ["--model", "claude-opus-4-6[1m]"]}], files=FILES, subagents=ours,
                                                 env={"CLAUDE_CODE_AUTO_COMPACT_WINDOW": "500000"}, record_events=["PostToolUse"])
     result = claude.run(scenario)
     ran = {payload["tool_use_id"]: payload["tool_input"] for payload in result.payloads("PostToolUse")}
-    return {use_id: script.text_of(content) for use_id, (_, content) in result.tool_results().items()}, ran, claude.version
+    return {use_id: script.text_of(content) for use_id, (_, content) in dict(result.tool_results("subagent"), **result.tool_results()).items()}, ran, claude.version
 
 
 @pytest.mark.parametrize("use_id", ["toolu_slice", "toolu_piped", "toolu_mcp"])
@@ -41,6 +43,12 @@ def test_the_budget_is_that_of_the_session(played, use_id):
     line = LINE.search(texts[use_id])
     assert line, texts[use_id]
     assert re.fullmatch(r"budget: auto: session [0-9a-f]{8}, model claude-opus-4-6(\[1m\])?, window ~467k, in use ~362k, headroom ~10[45]k -> budget 4[12]k", line.group())
+
+
+def test_a_sub_agent_has_the_budget_of_its_own_window(played):
+    texts, _, _ = played
+    line = LINE.search(texts["toolu_sub"])
+    assert line and re.search(r"session [0-9a-f]{8} agent [0-9a-z]{8}, model claude-opus-4-6(\[1m\])?, window ~467k, in use ~400k, headroom ~66k -> budget 26k", line.group()), line
 
 
 def test_the_large_window_is_known_where_the_client_tells_it(played):

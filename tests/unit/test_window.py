@@ -34,7 +34,7 @@ def test_where_the_client_compacted_once_it_will_again(environ, used, compacted_
 
 def test_the_line():
     usage = {"input_tokens": 2000, "cache_read_input_tokens": 350000, "cache_creation_input_tokens": 10000, "output_tokens": 500}
-    budget = window.resolve("6e2e49dc-1111", "claude-opus-5-5", usage, {"CLAUDE_CODE_AUTO_COMPACT_WINDOW": "500000"}, 80000)
+    budget = window.resolve("6e2e49dc", "claude-opus-5-5", usage, {"CLAUDE_CODE_AUTO_COMPACT_WINDOW": "500000"}, 80000)
     assert budget == (41800, "budget: auto: session 6e2e49dc, model claude-opus-5-5, window ~467k, in use ~362k, headroom ~104k -> budget 41k")
 
 
@@ -64,3 +64,18 @@ def test_without_a_session(environ):
 
 def test_nonsense_usage_counts_nothing():
     assert window.occupancy({"input_tokens": "many", "output_tokens": -5, "cache_read_input_tokens": None}) == 0
+
+
+@pytest.mark.parametrize("own, tokens, name", [
+    ([], 40000, "session 11112222,"), ([{"type": "user", "isSidechain": True}], 40000, "session 11112222,"),
+    ([{"type": "assistant", "isSidechain": True, "message": {"model": "claude-opus-4-6", "usage": {"input_tokens": 117000}}}], 20000, "session 11112222 agent a1b2c3d4,"),
+])
+def test_a_sub_agent_has_its_own_window(tmp_path, own, tokens, name):
+    folder = tmp_path / "11112222-3333" / "subagents"
+    folder.mkdir(parents=True)
+    (tmp_path / "11112222-3333.jsonl").write_text(json.dumps({"type": "assistant", "message": {"model": "claude-opus-4-6", "usage": {"input_tokens": 67000}}}) + "\n")
+    path = folder / "agent-a1b2c3d4e5.jsonl"
+    if own:
+        path.write_text("".join(json.dumps(row) + "\n" for row in own))
+    budget = window.auto_budget({"CK_TRANSCRIPT": str(path)}, 80000)
+    assert budget.tokens == tokens and name in budget.text

@@ -8,7 +8,7 @@ from typing import Dict, List, Optional, Sequence
 
 from contextkernel.host import transcript, window
 
-STEPS = (1, 4, 24)  # MiB looked back, until the copies are found: one further up counts as not held
+STEPS = (1, 4, 16)  # MiB looked back, until the copies are found: one further up counts as not held
 FALL = 2000  # tokens: a request that much smaller than an earlier one has lost something (clearing of tool results saves 20,000 and more)
 ROW_UUID = re.compile(rb'"uuid":\s*"([^"]+)"')
 ROW_PARENT = re.compile(rb'"parentUuid":\s*(?:"([^"]+)"|null)')

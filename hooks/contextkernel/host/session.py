@@ -4,8 +4,16 @@ from __future__ import annotations
 import os
 import re
 
+AGENTS = "subagents"  # folder of the sub-agents' transcripts, in the session's folder
 RECALL_FILE = re.compile(r"\bck-([0-9a-f]{8,64})\.txt\b")
 RECALL_COMMAND = re.compile(r"\bck\.py[\"']?\s+recall\s+[\"']?([0-9a-f]{8,64})\b")
+
+
+def transcript_of(event: dict) -> str:
+    """The transcript of the agent that an event comes from: a sub-agent's is its own file beside the session's; "" where none is named."""
+    path, agent = event.get("transcript_path"), event.get("agent_id")
+    path = path if isinstance(path, str) else ""
+    return os.path.join(path[:-len(".jsonl")], AGENTS, "agent-%s.jsonl" % agent) if isinstance(agent, str) and agent and path.endswith(".jsonl") else path
 
 
 def results_folder(transcript: str) -> str:

@@ -25,7 +25,7 @@ class Result(NamedTuple):
 class News(NamedTuple):
     """What the new rows say. Dicts are by tool use id.
 
-    `usage` is that of the newest main-chain message, None when there is none since the last compaction; `model` is its model,
+    `usage` is that of the newest message of the file's own agent, None when there is none since the last compaction; `model` is its model,
     with the client's [1m] where the row tells it (2.1.332 does, 2.1.121 and 2.1.200 do not).  `compacted_at`: tokens in the
     window when the client last compacted of its own accord, 0 for never.
     """
@@ -77,11 +77,11 @@ def advance(state: dict, path: str, step: int = STEP, from_start: bool = True) -
     except OSError:
         return state, news
     rows = data[:end].split(b"\n")
-    news = _read(rows[1:] if skipped else rows, skipped)
+    news = _read(rows[1:] if skipped else rows, skipped, os.path.basename(os.path.dirname(path)) == "subagents")
     return {"inode": facts.st_ino, "offset": offset + end}, news._replace(more=offset + end < facts.st_size and end > 0)
 
 
-def _read(lines: List[bytes], skipped: int) -> News:
+def _read(lines: List[bytes], skipped: int, of_agent: bool) -> News:
     calls: Dict[str, str] = {}
     results: Dict[str, Result] = {}
     refusals: Dict[str, str] = {}
@@ -94,7 +94,7 @@ def _read(lines: List[bytes], skipped: int) -> News:
         elif kind == "assistant":
             _take_calls(row, calls)
             message = row.get("message")
-            if not row.get("isSidechain") and isinstance(message, dict) and isinstance(message.get("usage"), dict) and message.get("model") != NO_MODEL:
+            if (of_agent or not row.get("isSidechain")) and isinstance(message, dict) and isinstance(message.get("usage"), dict) and message.get("model") != NO_MODEL:
                 usage, model = message["usage"], _model(message, row)
         elif kind == "attachment":
             inner = row.get("attachment")

@@ -3,7 +3,7 @@ from __future__ import annotations
 
 import glob
 import os
-from typing import NamedTuple, Optional
+from typing import List, NamedTuple
 
 from contextkernel.host import models, transcript
 
@@ -59,7 +59,7 @@ def compaction_point(model: str, environ: dict, used: int = 0, compacted_at: int
 
 
 def resolve(session: str, model: str, usage: dict, environ: dict, most: int, compacted_at: int = 0) -> Budget:
-    """The budget of a session: 40 % of the headroom to compaction, at least 4,000, at most `most` (CK_BUDGET_MAX).
+    """The budget of a session (its short name): 40 % of the headroom to compaction, at least 4,000, at most `most` (CK_BUDGET_MAX).
 
     Why 40 %: the budget counts bytes/4, the window the model's own tokens, which hold 2.3 to 2.8 bytes; 40 % of the headroom
     in the first unit is 57 to 70 % in the second, so a slice filled to the brim still leaves room to read, edit and answer
@@ -71,35 +71,41 @@ def resolve(session: str, model: str, usage: dict, environ: dict, most: int, com
     tokens = min(max(LEAST, int(headroom * SHARE)), max(LEAST, most))
     note = "" if known else " (unknown model: the smallest window is assumed)"
     return Budget(tokens, "budget: auto: session %s, model %s%s, window ~%s, in use ~%s, headroom ~%s -> budget %s" % (
-        session[:8], model or "unknown", note, _k(point), _k(used), _k(headroom), _k(tokens)))
+        session, model or "unknown", note, _k(point), _k(used), _k(headroom), _k(tokens)))
 
 
 def auto_budget(environ: dict, most: int) -> Budget:
-    """The budget of the session that the environment names (CK_TRANSCRIPT, or CLAUDE_CODE_SESSION_ID), else 8,000 tokens, said so."""
-    path = find_transcript(environ)
-    news = _newest(path) if path else None
-    if news is None or not news.usage:
-        why = "no session found" if not path else "no usage in the session yet"
-        return Budget(min(WITHOUT_SESSION, max(LEAST, most)), "budget: auto: %s -> budget %s" % (why, _k(min(WITHOUT_SESSION, max(LEAST, most)))))
-    return resolve(os.path.basename(path)[:-len(".jsonl")], news.model, news.usage, environ, most, news.compacted_at)
+    """The budget of the agent that the environment names (CK_TRANSCRIPT, or CLAUDE_CODE_SESSION_ID), else 8,000 tokens, said so.
+
+    A sub-agent that has said nothing yet gets the budget of its session.
+    """
+    paths = find_transcripts(environ)
+    for path in paths:
+        news = transcript.advance({}, path, TAIL, from_start=False)[1]  # the newest row counts, so a rewind further up does not matter
+        if news.usage:
+            return resolve(_name(path), news.model, news.usage, environ, most, news.compacted_at)
+    tokens = min(WITHOUT_SESSION, max(LEAST, most))
+    return Budget(tokens, "budget: auto: %s -> budget %s" % ("no usage in the session yet" if paths else "no session found", _k(tokens)))
 
 
-def find_transcript(environ: dict) -> str:
-    """The path of the session's transcript; "" where there is none."""
+def find_transcripts(environ: dict) -> List[str]:
+    """The transcripts to ask, the agent's own first, then its session's; those that exist."""
     named = environ.get("CK_TRANSCRIPT") or ""
     if named:
-        return named if os.path.isfile(named) else ""
-    session = environ.get("CLAUDE_CODE_SESSION_ID") or ""
-    if not session or os.sep in session:
-        return ""
+        folder = os.path.dirname(named)
+        session = [os.path.dirname(folder) + ".jsonl"] if os.path.basename(folder) == "subagents" else []
+        return [path for path in [named] + session if os.path.isfile(path)]
+    session_id = environ.get("CLAUDE_CODE_SESSION_ID") or ""
+    if not session_id or os.sep in session_id:
+        return []
     config = environ.get("CLAUDE_CONFIG_DIR") or os.path.join(os.path.expanduser("~"), ".claude")
-    found = sorted(glob.glob(os.path.join(glob.escape(config), "projects", "*", glob.escape(session) + ".jsonl")))
-    return found[0] if found else ""
+    return sorted(glob.glob(os.path.join(glob.escape(config), "projects", "*", glob.escape(session_id) + ".jsonl")))[:1]
 
 
-def _newest(path: str) -> Optional[transcript.News]:
-    """What the tail of a transcript says; the newest row counts, so a rewind or compaction further up does not matter."""
-    return transcript.advance({}, path, TAIL, from_start=False)[1]
+def _name(path: str) -> str:
+    """What the budget line calls a transcript: the start of the session's id, and of the sub-agent's."""
+    own, folder = os.path.basename(path)[:-len(".jsonl")], os.path.dirname(path)
+    return "%s agent %s" % (os.path.basename(os.path.dirname(folder))[:8], own[len("agent-"):][:8]) if os.path.basename(folder) == "subagents" else own[:8]
 
 
 def _number(environ: dict, name: str) -> int:
