@@ -27,8 +27,11 @@ FIXED = frozenset(  # calls whose value cannot be changed afterwards
     "range dirname basename abspath realpath join strip split lower upper format replace MappingProxyType".split()
 )
 WHOLE = ("globals", "eval", "exec")  # whoever calls these may read or bind any name of the module
+MAKERS = ("type", "ABCMeta", "EnumMeta")  # a class of these bases makes classes
 FRAMES = ("__globals__", "f_globals")
 DISPLAYS = (ast.List, ast.Dict, ast.Set, ast.ListComp, ast.DictComp, ast.SetComp, ast.Tuple)
+HANDED_ON = (ast.Assign, ast.AnnAssign, ast.NamedExpr, ast.Call, ast.keyword, ast.List, ast.Tuple, ast.Set, ast.Dict, ast.Return, ast.Yield)
+OPERATIONS = (ast.BinOp, ast.UnaryOp, ast.Compare, ast.AugAssign, ast.Subscript, ast.Attribute, ast.For, ast.comprehension, ast.FormattedValue, ast.Starred)
 VALUES = (ast.Constant, ast.JoinedStr, ast.Compare)
 
 
@@ -47,6 +50,42 @@ def last_word(node: ast.AST) -> str:
 def names_in(node: ast.AST) -> Set[str]:
     """All names in a node."""
     return {part.id for part in ast.walk(node) if isinstance(part, ast.Name)}
+
+
+def operands(node: ast.AST) -> List[ast.AST]:
+    """What an operation asks to do something: objects with methods for operators, items, attributes or iteration."""
+    if isinstance(node, ast.BinOp):
+        return [node.left, node.right]
+    if isinstance(node, ast.Compare):
+        return [node.left] + node.comparators
+    return [getattr(node, field) for field in ("operand", "iter", "target", "value") if hasattr(node, field)][:1]
+
+
+def values_given(block: ast.AST, name: str) -> Iterator[ast.AST]:
+    """The values that a block assigns to a name; the name's own node when it is bound in another way."""
+    plain = set()
+    for node in ast.walk(block):
+        if isinstance(node, (ast.Assign, ast.AugAssign)):
+            for target in getattr(node, "targets", [getattr(node, "target", None)]):
+                if isinstance(target, ast.Name) and target.id == name:
+                    plain.add(id(target))
+                    yield node.value
+        elif isinstance(node, FUNCTIONS + (ast.ClassDef,)) and node.name == name:
+            yield node
+    yield from (node for node in ast.walk(block) if isinstance(node, ast.Name) and node.id == name
+                and isinstance(node.ctx, ast.Store) and id(node) not in plain)
+
+
+def writes_itself(node: ast.AST) -> bool:
+    """Whether a function or a class stores into its own attributes when used: `f.calls += 1`, `cls.n = 1`, `type(self).n = 1`."""
+    own = {node.name, "cls", "type"} if isinstance(node, ast.ClassDef) else {node.name}
+    if isinstance(node, ast.ClassDef) and any(last_word(base) in MAKERS for base in node.bases):
+        own |= {part.args.args[0].arg for part in ast.walk(node) if isinstance(part, FUNCTIONS) and part.args.args}
+    for part in ast.walk(node):
+        if isinstance(part, (ast.Attribute, ast.Subscript)) and not isinstance(part.ctx, ast.Load):
+            if root(part) in own or isinstance(part.value, ast.Attribute) and part.value.attr == "__class__":
+                return True
+    return False
 
 
 def is_main_guard(statement: Statement) -> bool:
@@ -98,7 +137,7 @@ def registers_subclasses(top: ast.AST) -> bool:
     for node in ast.walk(top):
         if isinstance(node, FUNCTIONS) and node.name in ("__init_subclass__", "__prepare__"):
             return True
-        if isinstance(node, ast.ClassDef) and any(last_word(base) in ("type", "ABCMeta", "EnumMeta") for base in node.bases):
+        if isinstance(node, ast.ClassDef) and any(last_word(base) in MAKERS for base in node.bases):
             return True
         if isinstance(node, ast.Attribute) and node.attr == "__subclasses__":
             return True

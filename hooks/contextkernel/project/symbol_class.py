@@ -101,6 +101,8 @@ class ClassSlice:
     def _dynamic_uses(self, tops: Iterable[ast.AST]) -> Iterator[str]:
         for top in tops:
             for node in ast.walk(top):
+                if isinstance(node, ast.Attribute) and node.attr == "__dict__" and not (isinstance(node.value, ast.Name) and node.value.id == "self"):
+                    yield "__dict__ of a class may list members at line %d" % node.lineno
                 if not isinstance(node, ast.Call):
                     continue
                 word = last_word(node.func)

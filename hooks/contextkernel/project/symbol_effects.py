@@ -11,8 +11,9 @@ from typing import Dict, FrozenSet, NamedTuple, Set, Tuple
 
 from contextkernel.project.pyscope import DEFINITIONS, FUNCTIONS, Module, Statement, now
 from contextkernel.project.symbol_calls import (
-    DISPLAYS, FIXED, INERT, READING, VALUES, WHOLE, asks_module, calls_its_argument, is_bare_namespace, is_main_guard,
-    last_word, names_in, packages_of, registers_subclasses, root, with_parents,
+    DISPLAYS, FIXED, HANDED_ON, INERT, OPERATIONS, READING, VALUES, WHOLE, asks_module, calls_its_argument, is_bare_namespace,
+    is_main_guard, last_word, names_in, operands, packages_of, registers_subclasses, root, values_given, with_parents,
+    writes_itself,
 )
 
 class Effect(NamedTuple):
@@ -119,6 +120,8 @@ class Effects:
             return "display" if simple and isinstance(node.value, DISPLAYS) else "variable"
         if isinstance(node, (ast.Try, ast.If)) and name in self.imported:
             return "import"
+        if isinstance(node, (ast.Try, ast.If)) and all(self.is_fixed(value) for value in values_given(node, name)):
+            return "fixed"
         if isinstance(node, (ast.Delete, ast.Expr)):
             return "fixed"
         return "variable"
@@ -133,6 +136,8 @@ class Effects:
             return self.is_fixed(value.left) and self.is_fixed(value.right)
         if isinstance(value, ast.UnaryOp):
             return self.is_fixed(value.operand)
+        if isinstance(value, ast.IfExp):
+            return self.is_fixed(value.body) and self.is_fixed(value.orelse)
         if isinstance(value, ast.Name):
             return value.id in self.module.binders and self.kind(value.id) == "fixed"
         return isinstance(value, ast.Call) and last_word(value.func) in FIXED and not self._is_ours(last_word(value.func))
@@ -151,10 +156,8 @@ class Effects:
     def _keeps_state(self, node: ast.AST) -> bool:
         if any(not self.is_inert(d.func if isinstance(d, ast.Call) else d) for d in node.decorator_list):
             return True
-        own = {node.name, "cls"} if isinstance(node, ast.ClassDef) else {node.name}
-        for part in ast.walk(node):
-            if isinstance(part, (ast.Attribute, ast.Subscript)) and not isinstance(part.ctx, ast.Load) and root(part) in own:
-                return True
+        if writes_itself(node):
+            return True
         if isinstance(node, FUNCTIONS):
             defaults = node.args.defaults + [d for d in node.args.kw_defaults if d is not None]
             return not all(self.is_fixed(default) or isinstance(default, ast.Name) for default in defaults)
@@ -195,7 +198,9 @@ class Effects:
                 return True  # followed as a call
             return self.kind(node.id) == "display" and self.is_inert(parent.func, len(parent.args))
         if isinstance(parent, ast.Attribute) and isinstance(parent.ctx, ast.Load):
-            return not isinstance(above, ast.Call) or above.func is not parent or parent.attr in READING
+            if isinstance(above, ast.Call) and above.func is parent:
+                return parent.attr in READING
+            return self.kind(node.id) != "display" and not isinstance(above, HANDED_ON)  # `add = TABLE.append`
         if isinstance(parent, ast.Subscript) and isinstance(parent.ctx, ast.Load):
             return not isinstance(above, (ast.Attribute, ast.Subscript))
         if isinstance(parent, (ast.BinOp, ast.UnaryOp, ast.FormattedValue, ast.Raise)):
@@ -227,7 +232,7 @@ class _Run:
             self.started |= statement.binds
         known = statement.reads | statement.binds
         touched = frozenset(self.touched & known)
-        started = frozenset(self.started & known)
+        started = frozenset(self.started & (known | frozenset(module.binders)))
         if not dynamic and (touched or started):
             dynamic = any(self.effects.is_dynamic(index) for index in self.effects.reach(touched | started)[1])
         return Effect(touched, started, bare, frozenset(self.outer), guard, dynamic)
@@ -242,6 +247,10 @@ class _Run:
             self.outer.add(root(node.value))
             if not self.effects.is_inert(node.value.func):
                 self.outer |= {name for argument in node.value.args for name in names_in(argument)}
+        elif isinstance(node, OPERATIONS):
+            for name in (root(part) for part in operands(node)):
+                if self.effects.kind(name) == "variable":  # its class may answer the operation with code of its own
+                    self.started |= {one for one in self.effects.reach(frozenset((name,)))[0] if self.effects.kind(one) in ("plain", "stateful")}
         elif isinstance(node, DEFINITIONS):
             for decorator in node.decorator_list:
                 self._decorator(decorator, node)
