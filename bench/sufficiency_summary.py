@@ -1,0 +1,68 @@
+#!/usr/bin/env python3
+"""bench/results/sufficiency.json for the README's table, from the sufficiency-*.jsonl files and nothing else.
+
+    python3 bench/sufficiency_summary.py
+"""
+from __future__ import annotations
+
+import glob
+import json
+import os
+import sys
+from typing import Any, Dict, List, Optional
+
+sys.path.insert(0, os.path.dirname(os.path.realpath(__file__)))
+import machine
+
+READER, FIRST = 20000, 1  # the budget and the distance that the table quotes
+
+
+def row(rows: List[Dict[str, Any]], name: str, budget: int, hops: int, dropped: float) -> Optional[Dict[str, Any]]:
+    """The one measured row of a setting, None when it was not measured."""
+    found = [one for one in rows if (one["set"], one["budget"], one["hops"], one["dropped"]) == (name, budget, hops, dropped) and one["n"]]
+    return found[0] if found else None
+
+
+def share(one: Optional[Dict[str, Any]]) -> str:
+    """A row's share with its interval, "-" without one."""
+    if one is None:
+        return "-"
+    return "%.1f %% (%.0f to %.0f)" % (100 * one["files"] / one["n"], 100 * one["interval"][0], 100 * one["interval"][1])
+
+
+def quoted(path: str) -> Optional[Dict[str, str]]:
+    """The README row of one results file."""
+    with open(path, encoding="utf-8") as stream:
+        head, *rows = [json.loads(line) for line in stream if line.strip()]
+    whole = row(rows, "ranked", READER, FIRST, 0.0)
+    if whole is None:
+        return None
+    near = row(rows, "closure", READER, FIRST, 0.0)
+    cut = row(rows, "closure", READER, FIRST, 0.8)
+    far = [share(row(rows, "ranked", READER, hops, 0.0)).partition(" (")[0] for hops in (2, 3)]
+    return {
+        "number": "%s: raise site's file inside a slice of at most 20k tokens, from the message and a caller's frame" % head["repository"],
+        "value": "%s; 2 and 3 calls away %s" % (share(whole), ", ".join(far)),
+        "baseline": "kept to the import graph %s, with 80 %% of its edges deleted %s" % (share(near), share(cut)),
+        "n": str(whole["n"]),
+        "worst": "raise line %.0f %%; %d tokens, %.2f %% of the repository's" % (100 * whole["lines"] / whole["n"], whole["tokens"], 100 * whole["token_rate"]),
+    }
+
+
+def main() -> int:
+    """The exit code: 1 when there is no results file."""
+    paths = sorted(glob.glob(os.path.join(machine.RESULTS, "sufficiency-*.jsonl")))
+    with_rows = [(path, quoted(path)) for path in paths]
+    rows = [one for _, one in with_rows if one]
+    if not rows:
+        sys.stderr.write("sufficiency_summary.py: no results in %s\n" % machine.RESULTS)
+        return 1
+    with open(paths[-1], encoding="utf-8") as stream:
+        facts = json.loads(stream.readline())["machine"]
+    machine.write("sufficiency", {"readme": rows, "machine": facts, "files": [os.path.basename(path) for path in paths]})
+    print(machine.markdown(["number", "value", "beside it", "n", "spread"], [[one[key] for key in ("number", "value", "baseline", "n", "worst")] for one in rows]))
+    return 0
+
+
+if __name__ == "__main__":
+    raise SystemExit(main())
