@@ -122,6 +122,7 @@ def remove(setup: Setup) -> None:
     install.parse(now, path)
     journal = install.load_journal(setup.journals, path)
     exact = journal is not None and journal.exact and install.digest(now) == journal.after
+    kept = install.containers(install.parse(journal.before, path)) if journal else install.empty(install.parse(now, path))
     journal = journal or install.Journal(path)
     if journal.lane:
         lane(setup, "off")
@@ -136,7 +137,7 @@ def remove(setup: Setup) -> None:
         elif os.path.exists(path):
             os.unlink(path)
     else:
-        install.change(path, lambda settings: take_out(setup, settings, journal))
+        install.change(path, lambda settings: take_out(setup, settings, journal, kept))
     install.drop_journal(setup.journals, path)
 
 
@@ -154,9 +155,8 @@ def remove_plugin(setup: Setup, now: "bytes | None") -> None:
             run([claude, "plugin"] + words)
 
 
-def take_out(setup: Setup, settings: dict, journal: install.Journal) -> None:
-    """Our entries out of settings that others changed too: hooks, rule, plugin and marketplace; what we left empty goes with them."""
-    kept = install.containers(install.parse(journal.before, journal.path))
+def take_out(setup: Setup, settings: dict, journal: install.Journal, kept: "list[str]") -> None:
+    """Our entries out of settings that others changed too: hooks, rule, plugin and marketplace; what is empty after that, unless `kept`."""
     hooks = events.settings_hooks(setup.python, setup.root)
     commands = [hook["command"] for groups in hooks.values() for group in groups for hook in group["hooks"]]
     install.remove_hooks(settings, list(journal.commands) + commands)

@@ -160,6 +160,12 @@ def containers(settings: dict) -> List[str]:
     return named
 
 
+def empty(settings: dict) -> List[str]:
+    """Those containers that hold nothing."""
+    held = dict(settings, **{"%s.%s" % (name, inner): value for name, outer in settings.items() if isinstance(outer, dict) for inner, value in outer.items()})
+    return [name for name in containers(settings) if not held[name]]
+
+
 def prune(settings: dict, kept: List[str], within: Tuple[str, ...]) -> None:
     """Drops empty objects and lists below the top-level keys `within`, unless they are among the `kept` containers."""
     for name in [name for name in within if isinstance(settings.get(name), (dict, list))]:
