@@ -47,20 +47,33 @@ def add(setup: Setup) -> None:
 
 
 def add_plugin(setup: Setup, claude: str) -> None:
-    """Marketplace and plugin, through the client itself. Adding again from another folder points them there."""
-    for words in (["marketplace", "add", setup.root], ["install", NAMED]):
+    """Marketplace and plugin, through the client itself, unless they are there already. Another folder's marketplace is pointed here."""
+    markets, plugins = ([], []) if setup.dry else (listed(claude, "marketplace", "list"), listed(claude, "list"))
+    steps = [] if any(row.get("name") == MARKET and row.get("path") == setup.root for row in markets) else [["marketplace", "add", setup.root]]
+    steps += [] if any(works(row) for row in plugins) else [["install", NAMED]]
+    for words in steps:
         setup.say("%s plugin %s" % (claude, " ".join(words)))
         if not setup.dry:
             run([claude, "plugin"] + words)
     if setup.dry:
         return
-    rows = [row for row in json.loads(run([claude, "plugin", "list", "--json"])) if row.get("id") == NAMED]
-    if not rows or rows[0].get("errors"):
+    rows = [row for row in listed(claude, "list") if row.get("id") == NAMED]
+    if not any(works(row) for row in rows):
         raise Failed("Claude Code lists no working %s: %s" % (NAMED, json.dumps(rows)[:300]))
-    if rows[0].get("version") != VERSION:
+    if any(row.get("version") != VERSION for row in rows):
         run([claude, "plugin", "update", NAMED])
     setup.note("Claude Code has the plugin; it is on from the next session.")
     warn_of_old_python(setup)
+
+
+def listed(claude: str, *words: str) -> "list[dict]":
+    """The rows of a `claude plugin … --json` list."""
+    return json.loads(run([claude, "plugin", *words, "--json"]))
+
+
+def works(row: dict) -> bool:
+    """Whether a row of the plugin list is ours, for this user, switched on and loaded."""
+    return row.get("id") == NAMED and row.get("scope") == "user" and bool(row.get("enabled")) and not row.get("errors")
 
 
 def warn_of_old_python(setup: Setup) -> None:
