@@ -6,10 +6,12 @@ import sqlite3
 import stat
 import subprocess
 import sys
+import time
 import zlib
 
 import pytest
 
+from contextkernel.report import savings
 from contextkernel.store import blobs, book, ledger, live, rest, settings, spool
 
 
@@ -208,3 +210,78 @@ def test_spool_rows_are_ascii_lines():
     with open(os.path.join(settings.data_root(), "spool", name), "rb") as file:
         data = file.read()
     assert data.isascii() and data.count(b"\n") == 1 and json.loads(data)["why"] == "é\n\u2028"
+
+
+# -- what races and rot do ------------------------------------------------------------------------
+def test_a_spool_file_of_the_same_name_is_new_rows():
+    """A resident process takes its own file in and goes on appending under the same name."""
+    books = ledger.open_ledger()
+    for size in (5, 7):
+        spool.append("fault", {"handle": "a" * 12, "bytes": size})
+        assert books.take_spool() == 1
+    assert [fault["bytes"] for fault in books.rows("SELECT * FROM faults ORDER BY bytes")] == [5, 7]
+
+
+@pytest.mark.parametrize("row", [b'{"kind": "fault", "bytes": 99999999999999999999999}', b"[" * 200000, b"\0" * 300, b'{"kind": "receipt", "raw": "abc", "status": "verified"}',
+                                 b'{"kind": "fault", "bytes": 1e999}', b'{"kind": "receipt", "session": [1]}'], ids=lambda row: repr(row[:30]))
+def test_no_spool_row_stops_the_ledger(row):
+    with open(os.path.join(settings.folder("spool"), "1-1.jsonl"), "wb") as file:
+        file.write(row + b'\n{"kind": "note", "text": "ok"}\n')
+    with open(os.path.join(settings.folder("spool"), "%d-%d.jsonl" % (time.time_ns(), 1 << 70)), "wb") as file:
+        file.write(b"{}\n")
+    books = ledger.open_ledger()
+    assert "ok" in [note["text"] for note in books.rows("SELECT * FROM notes")] and os.listdir(settings.folder("spool")) == []
+    savings.as_text(savings.summary(books.rows("SELECT * FROM receipts"), books.rows("SELECT * FROM faults")))
+
+
+def test_a_lone_surrogate_costs_no_receipt():
+    books = ledger.open_ledger()
+    assert books.take("receipt", {"session": "s", "tool_use_id": "t", "command": "echo \ud83d"})
+    assert books.rows("SELECT command FROM receipts") == [{"command": "echo ?"}]
+
+
+def test_results_without_an_id_are_one_each():
+    books = ledger.open_ledger()
+    for handle in ("a", "b"):
+        assert books.take("receipt", {"session": "s", "tool_use_id": "", "handle": handle})
+    assert len(books.rows("SELECT * FROM receipts")) == 2
+
+
+def test_a_handle_keeps_its_meaning_when_its_blob_is_gone(monkeypatch):
+    monkeypatch.setattr(blobs, "digest_of", lambda data: "abcdef123456" + ("0" if data == b"one" else "1") * 52)
+    one, other = blobs.put(b"one"), blobs.put(b"other")
+    os.unlink(blobs.find(one))
+    with pytest.raises(blobs.UnknownHandle):
+        blobs.get(one)
+    assert blobs.get(other) == b"other"
+
+
+def test_a_failed_write_leaves_what_is_there(monkeypatch):
+    path = blobs.find(blobs.put(b"x" * 100))
+
+    def full(*_):
+        raise OSError(28, "full")
+
+    monkeypatch.setattr(blobs, "_write", full)
+    monkeypatch.setattr(blobs, "_content", lambda path: None)  # no descriptor free, a bad sector
+    with pytest.raises(blobs.StoreError):
+        blobs.put(b"x" * 100)
+    assert os.path.exists(path)
+
+
+def test_a_sweep_spares_what_was_stored_again_meanwhile_and_bears_a_second_sweep(monkeypatch):
+    again, gone = blobs.put(b"again"), blobs.put(b"gone")
+    for blob in blobs.every():
+        os.utime(blob.path, (1, 1))
+    listed = list(blobs.every())
+    blobs.put(b"again")
+    os.unlink(blobs.find(gone))
+    monkeypatch.setattr(blobs, "every", lambda: iter(listed))
+    assert blobs.sweep(set(), time.time()) == [] and blobs.get(again) == b"again"
+
+
+@pytest.mark.parametrize("junk", ["9" * 30, "-1", "0", "", "x"])
+def test_a_mark_that_names_no_process_serves_nothing(junk):
+    with open(os.path.join(settings.folder("live"), "s"), "w") as file:
+        file.write(junk)
+    assert not live.served("s")

@@ -78,13 +78,12 @@ def put(data: bytes) -> str:
     """The handle of the bytes, which are on disk when this returns. Raises StoreError."""
     digest = digest_of(data)
     try:
-        for path in _named(digest):
-            if _content(path) == data:
-                os.utime(path)
-                return _issued(path)
-            os.unlink(path)  # damaged: written anew below
         length = HANDLE_DIGITS
-        while length < len(digest) and any(_issued(p) == digest[:length] for p in _named(digest[:length])):
+        for path in _named(digest):
+            if _used(path) and _content(path) == data and os.path.exists(path):
+                return _issued(path)
+            length = len(_issued(path))  # damaged: written anew below, over the old file
+        while length < len(digest) and any(_issued(p) == digest[:length] and not os.path.basename(p).startswith(digest) for p in _named(digest[:length])):
             length += 4
         home = settings.folder("blobs", digest[:2])
         path = os.path.join(home, "%s.%d" % (digest, length))
@@ -92,6 +91,15 @@ def put(data: bytes) -> str:
     except OSError as error:
         raise StoreError("cannot store below %s: %s" % (settings.data_root(), error.strerror or error)) from error
     return digest[:length]
+
+
+def _used(path: str) -> bool:
+    """Whether a blob is there, its time of use now: a sweep under way leaves it."""
+    try:
+        os.utime(path)
+    except FileNotFoundError:
+        return False
+    return True
 
 
 def _write(path: str, packed: bytes) -> None:
@@ -129,7 +137,7 @@ def find(handle: str) -> str:
     digits = handle.strip().lower()
     if len(digits) < SHORTEST_PREFIX or any(c not in "0123456789abcdef" for c in digits):
         raise UnknownHandle("%.80r is not a handle: 8 to 64 hex digits are" % handle)
-    paths = _named(digits)
+    paths = [path for path in _named(digits) if len(digits) < HANDLE_DIGITS or len(digits) >= len(_issued(path))]  # else another text's handle
     exact = [path for path in paths if _issued(path) == digits]
     if len(exact or paths) == 1:
         return (exact or paths)[0]
@@ -151,7 +159,10 @@ def every() -> "Iterator[Blob]":
     for part in sorted(os.listdir(home)) if os.path.isdir(home) else []:
         for entry in os.scandir(os.path.join(home, part)):
             if not entry.name.endswith(".tmp"):
-                facts = entry.stat()
+                try:
+                    facts = entry.stat()
+                except FileNotFoundError:
+                    continue  # another sweep was faster
                 yield Blob(entry.path, _issued(entry.path), facts.st_size, facts.st_mtime)
 
 
@@ -172,15 +183,25 @@ def sweep(pinned: "frozenset[str] | set[str]", now: float) -> "list[str]":
         if excess > 0 and blob.handle not in pinned:
             removed.append(blob)
             excess -= blob.size
-    for blob in removed:
-        os.unlink(blob.path)
+    gone = [blob.handle for blob in removed if _remove(blob.path, blob.used)]
     _sweep_temporary(now - 86400)
-    return [blob.handle for blob in removed]
+    return gone
+
+
+def _remove(path: str, used: float) -> bool:
+    """Whether a file is removed now: not when somebody stored the same text since, or another sweep was faster. Raises OSError."""
+    try:
+        if os.stat(path).st_mtime > used:
+            return False
+        os.unlink(path)
+    except FileNotFoundError:
+        return False
+    return True
 
 
 def _sweep_temporary(before: float) -> None:
     home = os.path.join(settings.data_root(), "blobs")
     for part in os.listdir(home) if os.path.isdir(home) else []:
         for entry in os.scandir(os.path.join(home, part)):
-            if entry.name.endswith(".tmp") and entry.stat().st_mtime < before:
-                os.unlink(entry.path)
+            if entry.name.endswith(".tmp"):
+                _remove(entry.path, before)

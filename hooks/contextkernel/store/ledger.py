@@ -13,13 +13,17 @@ import time
 from typing import Iterable, List, Optional
 
 from contextkernel.store import settings
-from contextkernel.store.blobs import StoreError
+from contextkernel.store.blobs import StoreError, digest_of
 
 SCHEMA = 1  # PRAGMA user_version
 BUSY_MS = 50  # no event waits longer for another process
 
 RECEIPT = ("client", "session", "agent", "generation", "tool_use_id", "tool", "lane", "rule", "command", "handle", "raw", "host",
            "shown", "lines", "lines_shown", "status", "reason", "at", "cwd", "agent_type", "transcript")
+NUMBERS = frozenset(("raw", "host", "shown", "lines", "lines_shown", "bytes", "at"))
+LARGEST = 1 << 62  # SQLite's integers end at 2**63; NaN and infinity are no sizes either
+UNFIT = (TypeError, ValueError, KeyError, OverflowError)  # what a row raises that the tables cannot hold
+TAKING = "0-0-"  # before the name of a spool file while it is taken in: nobody appends to it
 _TABLES = """
 CREATE TABLE IF NOT EXISTS receipts (
   client TEXT NOT NULL, session TEXT NOT NULL, agent TEXT NOT NULL, generation INTEGER NOT NULL, tool_use_id TEXT NOT NULL,
@@ -63,15 +67,16 @@ class Ledger:
         try:
             with self._lock, self.db:
                 self._insert(kind, row, uid or "%d-%d" % (time.time_ns(), os.getpid()))
-        except (sqlite3.Error, TypeError, ValueError):
+        except UNFIT + (sqlite3.Error,):
             return False
         return True
 
     def _insert(self, kind: str, row: dict, uid: str) -> None:
+        row = {name: _sound(name, value) for name, value in row.items()}
         at = row.get("at") or time.time()
         if kind == "receipt":
-            given = dict({"client": "claude", "session": "", "agent": "", "generation": None, "tool_use_id": uid, "status": ""}, **row)
-            given["at"] = at
+            given = dict({"client": "claude", "session": "", "agent": "", "generation": None, "tool_use_id": "", "status": ""}, **row)
+            given.update(at=at, tool_use_id=given["tool_use_id"] or uid)  # without an id of its own each result is one still
             if given["generation"] is None:
                 given["generation"] = self.generation(given["session"], given["agent"])
             self.db.execute("INSERT OR IGNORE INTO receipts (%s) VALUES (%s)" % (", ".join(RECEIPT), ", ".join("?" * len(RECEIPT))),
@@ -162,17 +167,18 @@ class Ledger:
         """Rows taken in from spool files of ended processes; each file goes once its rows are committed. Raises sqlite3.Error."""
         home, taken = os.path.join(settings.data_root(), "spool"), 0
         for name in sorted(os.listdir(home)) if os.path.isdir(home) else []:
-            path = os.path.join(home, name)
             if not name.endswith(".jsonl") or _alive(name):
                 continue
+            path = os.path.join(home, name if name.startswith(TAKING) else TAKING + name)
             try:
+                os.rename(os.path.join(home, name), path)  # a process that still writes begins a new file
                 with open(path, "rb") as handle:
                     lines = handle.read().split(b"\n")
             except OSError:
                 continue  # another opener was faster
             with self._lock, self.db:
-                for number, line in enumerate(lines):
-                    taken += self._take_line(line, "%s:%d" % (name, number))
+                for line in lines:  # a row is known by what it says: files of the same name may follow each other
+                    taken += self._take_line(line, "%s:%s" % (name[name.startswith(TAKING) and len(TAKING):-len(".jsonl")], digest_of(line)[:16]))
             try:
                 os.unlink(path)
             except OSError:
@@ -185,9 +191,16 @@ class Ledger:
             if isinstance(row, dict):
                 self._insert(str(row.get("kind")), row, uid)
                 return 1
-        except (ValueError, KeyError, TypeError, sqlite3.InterfaceError, sqlite3.ProgrammingError):
+        except UNFIT + (RecursionError, sqlite3.InterfaceError, sqlite3.ProgrammingError):
             self._insert("note", {"event": "spool", "text": "unreadable row: %r" % line[:200]}, uid)
         return 0
+
+
+def _sound(name: str, value: object) -> object:
+    """A value as the database takes it: text without lone surrogates (a cut emoji in a command), numbers where numbers belong."""
+    if isinstance(value, str):
+        value = value.encode("utf-8", "replace").decode("utf-8")
+    return None if name in NUMBERS and not (isinstance(value, (int, float)) and abs(value) < LARGEST) else value
 
 
 def _alive(name: str) -> bool:
@@ -199,7 +212,7 @@ def _alive(name: str) -> bool:
         return time.time() - int(started) / 1e9 < 60
     try:
         os.kill(int(pid), 0)
-    except ProcessLookupError:
+    except (ProcessLookupError, OverflowError):
         return False
     except OSError:
         pass  # it runs as another user
@@ -221,7 +234,7 @@ def open_ledger(read_only: bool = False) -> Ledger:
         db.execute("PRAGMA journal_mode = WAL")
         db.execute("PRAGMA synchronous = NORMAL")  # WAL: a power cut can lose the last rows, never damage
         while version < SCHEMA:
-            db.executescript("BEGIN;" + MIGRATIONS[version] + "PRAGMA user_version = %d; COMMIT;" % (version + 1))
+            db.executescript("BEGIN IMMEDIATE;" + MIGRATIONS[version] + "PRAGMA user_version = %d; COMMIT;" % (version + 1))
             version += 1
         ledger = Ledger(db)
         ledger.take_spool()

@@ -29,11 +29,13 @@ def served(session: str) -> bool:
     try:
         with open(_path(session), encoding="ascii") as handle:
             pid = int(handle.read())
+        if pid <= 0:  # a whole process group, to os.kill
+            return False
         if os.name != "nt":  # os.kill(pid, 0) would end the process there
             os.kill(pid, 0)
     except PermissionError:
         return True  # it runs as another user
-    except (OSError, ValueError):
+    except (OSError, ValueError, OverflowError):
         return False
     return True
 
@@ -55,5 +57,8 @@ def sweep(now: float) -> None:
     """Remove marks that nobody touched for a month. `now`: seconds since the epoch. Raises OSError."""
     home = os.path.join(settings.data_root(), "live")
     for entry in os.scandir(home) if os.path.isdir(home) else ():
-        if now - entry.stat().st_mtime > STALE_AFTER:
-            os.unlink(entry.path)
+        try:
+            if now - entry.stat().st_mtime > STALE_AFTER:
+                os.unlink(entry.path)
+        except FileNotFoundError:
+            pass  # another sweep was faster

@@ -24,7 +24,7 @@ def load(session: str) -> dict:
     try:
         with open(_path(session), encoding="utf-8") as handle:
             facts = json.load(handle)
-    except (OSError, ValueError):
+    except (OSError, ValueError, RecursionError):
         return {}
     return facts if isinstance(facts, dict) else {}
 
