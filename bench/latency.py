@@ -21,6 +21,7 @@ import tempfile
 HERE = os.path.dirname(os.path.realpath(__file__))
 sys.path[:0] = [HERE, os.path.join(HERE, "..", "hooks"), os.path.join(HERE, "..", "tests", "harness")]
 import machine
+import plugin
 import run_claude
 from contextkernel.host import events
 
@@ -55,7 +56,7 @@ def scenario(row: str, command: str, calls: int, root: str) -> dict:
     if row == SCRIPT:
         play["user_settings"] = {"hooks": events.settings_hooks(os.path.realpath(sys.executable), machine.ROOT)}
     elif row == RESIDENT:
-        play["args"] = ["--plugin-dir", machine.ROOT]
+        play["args"] = ["--plugin-dir", plugin.copy_to(root)]  # as installed: without .git and whatever else lies in a work tree
     elif row in (NOOP, NOOP_ALL):
         play["args"] = ["--plugin-dir", noop_plugin(os.path.join(root, "noop"), row == NOOP_ALL)]
     return play
