@@ -13,7 +13,7 @@ def bash(command, **more):
 
 def test_a_slicer_command_keeps_the_rest_of_its_input(run_hook):
     reply, _ = run_hook("pre_tool_use", bash("cd a && python3 x/ck.py slice --repo ."))
-    assert reply == {"hookSpecificOutput": {"hookEventName": "PreToolUse", "updatedInput": {"command": "cd a && python3 x/ck.py slice --budget auto --repo .", "timeout": 5000, "description": "d"}}}
+    assert reply == {"hookSpecificOutput": {"hookEventName": "PreToolUse", "updatedInput": {"command": "cd a && python3 x/ck.py slice --repo . --budget auto", "timeout": 5000, "description": "d"}}}
 
 
 @pytest.mark.parametrize("tool, given, budget", [

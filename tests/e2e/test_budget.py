@@ -58,8 +58,8 @@ def test_the_large_window_is_known_where_the_client_tells_it(played):
 
 def test_the_input_is_whole_and_nothing_else_changes(played):
     texts, ran, _ = played
-    assert ran["toolu_slice"]["command"] == SLICE.replace(" slice ", " slice --budget auto ")
-    assert ran["toolu_piped"]["command"].count("--budget auto") == 1 and ran["toolu_piped"]["command"].endswith("--wait | tail -n 1")
+    assert ran["toolu_slice"]["command"] == SLICE + " --budget auto"
+    assert ran["toolu_piped"]["command"].count("--budget auto") == 1 and ran["toolu_piped"]["command"].endswith("--wait --budget auto | tail -n 1")
     assert ran["toolu_mcp"] == {"symptom": FILES["symptom.txt"], "budget": "auto"}
     for use_id in ("toolu_given", "toolu_quoted", "toolu_subst"):
         assert "auto" not in ran[use_id]["command"]

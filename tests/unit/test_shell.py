@@ -7,14 +7,14 @@ import pytest
 from contextkernel.host import shell
 
 CALL = 'python3 "$CK_ROOT/hooks/ck.py" slice --repo . --symptom t.txt'
-GIVEN = 'python3 "$CK_ROOT/hooks/ck.py" slice --budget auto --repo . --symptom t.txt'
+GIVEN = CALL + " --budget auto"
 
 
 @pytest.mark.parametrize("before, after", [
     (CALL, GIVEN), ("cd x && " + CALL, "cd x && " + GIVEN), (CALL + " | head -5", GIVEN + " | head -5"), ("A=1 B='x y' " + CALL, "A=1 B='x y' " + GIVEN),
     (CALL + " 2>&1 > out.txt", GIVEN + " 2>&1 > out.txt"), (CALL + " # why", GIVEN + " # why"), (CALL + "; echo 'ck.py slice'", GIVEN + "; echo 'ck.py slice'"),
-    (CALL + "\n" + CALL, GIVEN + "\n" + GIVEN), ("ck.py symbol a.py f", "ck.py symbol --budget auto a.py f"), ("python3 -I -S /x/ck.py slice < in", "python3 -I -S /x/ck.py slice --budget auto < in"),
-    ("/usr/bin/python3.11 './a b/ck.py' 'slice' --json", "/usr/bin/python3.11 './a b/ck.py' 'slice' --budget auto --json"), ("python3 ck.py slice \\\n  --repo .", "python3 ck.py slice --budget auto \\\n  --repo ."),
+    (CALL + "\n" + CALL, GIVEN + "\n" + GIVEN), ("ck.py symbol a.py f", "ck.py symbol a.py f --budget auto"), ("python3 -I -S /x/ck.py slice < in", "python3 -I -S /x/ck.py slice --budget auto < in"),
+    ("/usr/bin/python3.11 './a b/ck.py' 'slice' --json", "/usr/bin/python3.11 './a b/ck.py' 'slice' --json --budget auto"), ("python3 ck.py slice \\\n  --repo .", "python3 ck.py slice \\\n  --repo . --budget auto"),
     (CALL + " &", GIVEN + " &"), ("> f; A=1; true &&\n\n" + CALL, "> f; A=1; true &&\n\n" + GIVEN), ("cat s |\n# why\n" + CALL + "\n", "cat s |\n# why\n" + GIVEN + "\n"), ("ck.py 'slic'e", "ck.py 'slic'e --budget auto"), ("echo 'it; is' && " + CALL, "echo 'it; is' && " + GIVEN),
 ])
 def test_gets_a_budget(before, after):

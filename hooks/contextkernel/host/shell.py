@@ -165,9 +165,10 @@ def _variable(text: str, at: int) -> "tuple[int, str]":
 
 
 def slicer_place(command: Command) -> int:
-    """The place after `slice` or `symbol` when a command is a slicer call that lacks a budget; -1 otherwise.
+    """The place behind the last word when a command is a slicer call that lacks a budget; -1 otherwise.
 
-    `[python3 [-flags…]] …/ck.py slice|symbol …`, at command position, the script's name as a word of its own.
+    `[python3 [-flags…]] …/ck.py slice|symbol …`, at command position, the script's name as a word of its own.  Behind the
+    last word, so that a permission rule for any beginning of the command still speaks of the new one.
     """
     words = command.words
     at = 0
@@ -180,7 +181,7 @@ def slicer_place(command: Command) -> int:
     rest = [word.text for word in words[at + 2:]]
     if any(word == "--budget" or word.startswith("--budget=") for word in rest) or "--build" in rest or "-h" in rest or "--help" in rest:
         return -1
-    return words[at + 1].end
+    return words[-1].end
 
 
 def with_budget(command: str) -> Optional[str]:
