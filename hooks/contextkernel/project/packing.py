@@ -11,7 +11,8 @@ from contextkernel.project.sheet import Sheet
 from contextkernel.project.symptom import SHINGLE, WORDS, Symptom
 
 BYTES_A_TOKEN = 4
-FILES, FILES_A_KILOTOKEN = 12, 1  # best files that are cut into blocks: 20 at a budget of 8,000; 60 gave the same lines
+FILES, LEAST_FILES = 60, 12  # best files that are cut into blocks, as long as they hold
+READ_BYTES = 2_000_000  # of source: what costs is reading it, 0.04 CPU seconds a megabyte
 # gain = file^1.3 * worth / bytes^0.75: no value nearby was better on 120 cases with a budget of 8,000 (bench/localize.py)
 FILE_POWER, SIZE_POWER, SMALLEST = 1.3, 0.75, 400
 NAMED_BLOCK, SPOT_BLOCK, MESSAGE_BLOCK = 1.6, 2.0, 2.0
@@ -76,7 +77,7 @@ def packed(symptom: Symptom, ranking: Ranking, allowed: Sequence[str], repositor
         numbers = spot_lines(spot, sheet, repository)
         sheet.take(spot.path, numbers)
         why.setdefault((spot.path, min(numbers)), spot.why)
-    found = _candidates(symptom, ranking, allowed[:FILES + FILES_A_KILOTOKEN * (budget // 1000)], sheet, repository)
+    found = _candidates(symptom, ranking, _worth_reading(allowed, repository), sheet, repository)
     if not sheet.lines and found:  # nothing named: the best block's head is the least
         sheet.take(found[0].path, _outline(found[0]))
     smallest = sheet.size
@@ -103,6 +104,16 @@ def spot_lines(spot: Spot, sheet: Sheet, repository: Repository) -> Set[int]:
         if same:
             return {min(same, key=lambda number: (abs(number - line), number))}
     return {line, around[-1].line} if around and spot.first else {line}
+
+
+def _worth_reading(allowed: Sequence[str], repository: Repository) -> List[str]:
+    """The best files: 60 small ones, fewer large ones."""
+    size, paths = 0, list(allowed[:FILES])
+    for number, path in enumerate(paths):
+        size += repository.rows[path].size if path in repository.rows else 0
+        if size > READ_BYTES and number >= LEAST_FILES:
+            return paths[:number]
+    return paths
 
 
 def _candidates(symptom: Symptom, ranking: Ranking, paths: Sequence[str], sheet: Sheet, repository: Repository) -> List[Candidate]:

@@ -26,6 +26,8 @@ _RAISED = re.compile(r"^(?:E\s+)?(?P<kind>(?:[A-Za-z_][\w]*\.)*[A-Z]\w*(?:Error|
 _TEST = re.compile(r"--- FAIL: (\w+)|^(?:FAIL|ERROR): (\w+) \(|::(?:\w+::)*(test_?\w+)|^test ([\w:]+) \.\.\. FAILED", re.M)
 WORDS = re.compile(r"[A-Za-z]+")
 _HOLE = re.compile(r"'[^'\n]*'|\"[^\"\n]*\"|`[^`\n]*`|<[^>\n]*>|[\d.]*\d|[\[({][^\])}\n]*[\])}]")
+# Links, and lines that name a file of an installed package: their words are places, not words of the symptom
+_ELSEWHERE = re.compile(r"https?://\S+|^[^\n]*(?:site-packages|dist-packages|[/\\]lib[/\\]python)[^\n]*$", re.M)
 SHINGLE = 3  # words in a row that count as one piece of a message
 
 
@@ -100,8 +102,9 @@ def _shingles(messages: List[str]) -> Tuple[Tuple[str, ...], ...]:
 
 
 def _weights(text: str, names: List[str]) -> Dict[str, float]:
-    """Sub-token -> weight: 1 + log(times), one more for words of the first line, a half more for words of names."""
-    weights = {word: 1 + math.log(times) for word, times in subtokens.counts(text).items() if word not in STOP and len(word) > 1}
+    """Sub-token -> weight: 1 + log(times), one more for words of the first line, a half more for words of names.  No links."""
+    told = _ELSEWHERE.sub(" ", text)
+    weights = {word: 1 + math.log(times) for word, times in subtokens.counts(told).items() if word not in STOP and len(word) > 1}
     for word in subtokens.counts(text.strip().partition("\n")[0]):
         if word in weights:
             weights[word] += 1
