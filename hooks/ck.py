@@ -40,8 +40,6 @@ def main(argv: "list[str]") -> int:
 
 
 if __name__ == "__main__":
-    try:
-        raise SystemExit(main(sys.argv[1:]))
-    except BrokenPipeError:  # `ck.py recall … | head`
-        os.dup2(os.open(os.devnull, os.O_WRONLY), 1)
-        raise SystemExit(0)
+    from contextkernel.host import terminal
+
+    raise SystemExit(terminal.run(main, sys.argv[1:], "ck.py"))

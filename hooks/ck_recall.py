@@ -65,14 +65,16 @@ def _matching(data: bytes, pattern: "re.Pattern[bytes]") -> bytes:
 
 def what_it_was(handle: str) -> str:
     """What the ledger knows of a handle whose blob is gone, as " (it was …)"; "" where it knows nothing."""
-    from contextkernel.store import ledger  # late: sqlite3
+    import sqlite3  # late: only for a handle that is gone
+
+    from contextkernel.store import ledger
 
     try:
         books = ledger.open_ledger()
-    except blobs.StoreError:
+        row = books.was(handle.strip().lower())
+        books.close()
+    except (blobs.StoreError, sqlite3.Error):
         return ""
-    row = books.was(handle.strip().lower())
-    books.close()
     if not row:
         return ""
     return " (it was %d lines of %s: %s)" % (row["lines"] or 0, row["tool"] or "a tool", (row["command"] or "").replace("\n", " ")[:120])

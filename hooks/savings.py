@@ -16,18 +16,26 @@ sys.path.insert(0, os.path.dirname(os.path.realpath(__file__)))  # -I leaves it 
 
 def main(argv: "list[str]") -> int:
     """0 after printing the report; 2 after one line on stderr."""
-    from contextkernel.report import savings
-    from contextkernel.store import blobs, book, ledger
+    import sqlite3
+
+    from contextkernel.store import blobs, ledger
 
     try:
         options = _arguments(argv)
-        books = ledger.open_ledger()
-    except (ValueError, blobs.StoreError) as error:
+        if options.get("help"):
+            print(__doc__.strip())
+            return 0
+        return _reported(options, ledger.open_ledger())
+    except (ValueError, blobs.StoreError, sqlite3.Error) as error:
         sys.stderr.write("savings.py: %s\n" % error)
         return 2
-    if options.get("help"):
-        print(__doc__.strip())
-        return 0
+
+
+def _reported(options: dict, books) -> int:
+    """0 after printing. Raises sqlite3.Error."""
+    from contextkernel.report import savings
+    from contextkernel.store import book
+
     if options.get("reset-canary"):
         print("canary reset: %d receipts forgotten" % books.reset_canary())
         return 0
@@ -87,4 +95,6 @@ def _since(value: str) -> float:
 
 
 if __name__ == "__main__":
-    raise SystemExit(main(sys.argv[1:]))
+    from contextkernel.host import terminal
+
+    raise SystemExit(terminal.run(main, sys.argv[1:], "savings.py"))

@@ -7,7 +7,7 @@ import subprocess
 
 import pytest
 
-from contextkernel.store import ledger
+from contextkernel.store import blobs, ledger
 
 TEXT = "\n".join("[%4d/600] building object lib/module_%d.o with optimisation in %d ms" % (n, n % 97, n * 7919 % 997) for n in range(1, 601))
 STREAMS = ("<&-", ">&-", "2>&-", "<&- >&- 2>&-", ">/dev/full", "2>/dev/full", ">/dev/full 2>/dev/full")
@@ -38,3 +38,23 @@ def test_a_hook_ends_with_0_whatever_its_streams_are(plugin_root, state, streams
         done = started(plugin_root, script, data=data, streams=streams)
         assert done.returncode == 0 and b"Traceback" not in done.stderr
     assert len(rows("notes")) == (2 if "<&-" in streams else 1), "why it passed is in the ledger even where stderr is not"
+
+
+@pytest.mark.parametrize("streams", STREAMS)
+@pytest.mark.parametrize("arguments", [["ck.py", "normalize"], ["ck.py", "recall", "STORED"], ["ck.py", "recall", "0" * 12], ["ck.py", "savings"], ["ck.py", "help"], ["ck.py", "symbol"],
+                                       ["savings.py"], ["ck.py", "slice", "--repo", "/nonexistent", "--symptom", "-"]], ids=lambda words: "-".join(words)[:24])
+def test_a_command_ends_with_0_or_2_and_one_line_whatever_its_streams_are(plugin_root, state, arguments, streams):
+    stored = blobs.put(TEXT.encode())
+    done = started(plugin_root, *[stored if word == "STORED" else word for word in arguments], data=TEXT.encode(), streams=streams)
+    assert done.returncode in (0, 2) and done.stderr.count(b"\n") <= 1
+    assert done.returncode == 2 or ">/dev/full" not in streams.replace("2>", "") and "0" * 12 not in arguments
+
+
+@pytest.mark.parametrize("table", ["faults", "receipts", "notes"])
+def test_a_ledger_without_its_tables_is_one_line(plugin_root, state, table):
+    books = ledger.open_ledger()
+    books.db.execute("DROP TABLE " + table)
+    books.close()
+    done = started(plugin_root, "savings.py")
+    assert done.returncode == 2 and done.stderr.count(b"\n") == 1 and table.encode() in done.stderr
+    assert started(plugin_root, "ck.py", "recall", "0" * 12).returncode == 2
