@@ -11,6 +11,7 @@ from contextkernel.host import replies, session, shapes
 from contextkernel.store import book, settings
 
 LARGEST = 128 * 1024 * 1024  # bytes of a persisted output that are read back; a larger one stays as the client shows it
+BLANK = " \t\n\r\x0b\x0c\x1c\x1d\x1e\x1f\x85\xa0\u1680\u2000\u2001\u2002\u2003\u2004\u2005\u2006\u2007\u2008\u2009\u200a\u2028\u2029\u202f\u205f\u3000\ufeff"  # what JavaScript or Python trims
 OURS = ("mcp__plugin_context-kernel_kernel__", "mcp__kernel__")
 
 
@@ -84,8 +85,8 @@ def _size_of(path: str) -> int:
 
 
 def _passed(event: dict, tool: str, output: shapes.Output, size: int, rule: str = "") -> dict:
-    """{}; the resident lane books the result as it is (in the script lane that would cost a file per event)."""
-    if event["ck_lane"] == "resident":
+    """{}; the resident lane books the result as it is (in the script lane that would cost a file per event). `rule`: why, where that is to be known."""
+    if event["ck_lane"] == "resident" or rule:
         host = shapes.host_bytes(tool, size, output.most)
         _book(event, tool, "", rule, size, host, host, 0, 0, "")
     return {}
@@ -112,7 +113,7 @@ def _read(event: dict, output: shapes.Output, size: int) -> dict:
 def _normalized(event: dict, tool: str, output: shapes.Output, size: int) -> dict:
     from contextkernel.store import rest
 
-    raws = _originals(output)
+    raws = _originals(event, output)
     if raws is None:
         return _passed(event, tool, output, size, "too large")
     code, ended = 0, ""
@@ -130,12 +131,13 @@ def _normalized(event: dict, tool: str, output: shapes.Output, size: int) -> dic
     who = _text(event, "session_id")
     if settings.flag("CK_CANARY") and rest.resting(who, tool):
         return _passed(event, tool, output, size, "resting")
-    if not _stored(event, changed, output.whole):
+    if not _stored(event, changed):
         return {}
     texts = [_sound(result.text) if result.edits else text for result, text in zip(results, output.texts)]
     reply = replies.replace_output(event, output.rebuild(texts), ended + "\n".join(texts))
     if not reply:
-        return {}
+        return _passed(event, tool, output, size, "too long for the client")
+    reply = replies.with_context(event, reply, _alarm(who))
     from contextkernel.store import blobs
 
     raw_size = sum(map(len, raws))
@@ -143,18 +145,30 @@ def _normalized(event: dict, tool: str, output: shapes.Output, size: int) -> dic
     _book(event, tool, handles, "+".join(dict.fromkeys(edit.rule for _, result in changed for edit in result.edits)), raw_size,
           shapes.host_bytes(tool, raw_size, output.most), sum(len(text.encode("utf-8", "replace")) for text in texts),
           sum(raw.count(b"\n") + 1 for raw in raws), sum(text.count("\n") + 1 for text in texts), "pending")
-    return replies.with_context(event, reply, _alarm(who))
+    return reply
 
 
-def _originals(output: shapes.Output) -> "list[bytes] | None":
-    """The raw bytes of each text; of the first from the file that holds it whole, where the client cut it. None: too large."""
+def _originals(event: dict, output: shapes.Output) -> "list[bytes] | None":
+    """The raw bytes of each text; of the first from the file that holds it whole, where the client cut it. None: too large. Raises OSError."""
     raws = [text.encode("utf-8", "surrogatepass") for text in output.texts]
     if output.whole:
-        if _size_of(output.whole) > LARGEST:
-            return None
+        if not os.path.isfile(output.whole):
+            raise OSError("no file at %s" % output.whole)  # a pipe would be waited for
         with open(output.whole, "rb") as file:
-            raws[0] = file.read()
+            raws[0] = file.read(LARGEST + 1)
+        if len(raws[0]) > LARGEST:
+            return None
+        size = event["tool_response"].get("persistedOutputSize")
+        if not _begins(raws[0], output.texts[0]) or (isinstance(size, int) and len(raws[0]) < size):
+            raise OSError("%s is not what the tool printed" % output.whole)
     return raws
+
+
+def _begins(raw: bytes, shown: str) -> bool:
+    """Whether a file is the one whose first characters a response shows: the client trims both ends and may halve the last character."""
+    shown = shown.strip(BLANK)[:-1]
+    start = raw.decode("utf-8", "replace") if len(raw) < 1 << 20 else raw[:8 * len(shown) + (1 << 16)].decode("utf-8", "replace")
+    return start.lstrip(BLANK).startswith(shown)
 
 
 def _normal_form(event: dict, tool: str, raw: bytes, most: int, code: int = 0):
@@ -173,7 +187,7 @@ def _sound(text: str) -> str:
     return text if text.isascii() else text.encode("utf-8", "surrogateescape").decode("utf-8", "replace")
 
 
-def _stored(event: dict, changed: list, whole: str) -> bool:
+def _stored(event: dict, changed: list) -> bool:
     """Whether every original is on disk; if not, one stderr line and one ledger row say why."""
     from contextkernel.store import blobs
 
@@ -188,7 +202,7 @@ def _stored(event: dict, changed: list, whole: str) -> bool:
             book.record("note", {"event": "PostToolUse", "session": _text(event, "session_id"), "why": "handle clash %s" % issued})
             return False
         try:
-            session.offer(_text(event, "transcript_path"), issued, raw, whole if raw is changed[0][0] else "")
+            session.offer(_text(event, "transcript_path"), issued, raw)
         except OSError as error:
             book.record("note", {"event": "PostToolUse", "session": _text(event, "session_id"), "why": "no recall file: %s" % error})
     return True

@@ -7,6 +7,7 @@ import subprocess
 
 import pytest
 
+from contextkernel import marks
 from contextkernel.store import blobs, ledger
 
 TEXT = "\n".join("[%4d/600] building object lib/module_%d.o with optimisation in %d ms" % (n, n % 97, n * 7919 % 997) for n in range(1, 601))
@@ -58,3 +59,55 @@ def test_a_ledger_without_its_tables_is_one_line(plugin_root, state, table):
     done = started(plugin_root, "savings.py")
     assert done.returncode == 2 and done.stderr.count(b"\n") == 1 and table.encode() in done.stderr
     assert started(plugin_root, "ck.py", "recall", "0" * 12).returncode == 2
+
+
+@pytest.fixture
+def folder(tmp_path):
+    made = tmp_path / "config" / "projects" / "p" / "s-1" / "tool-results"
+    made.mkdir(parents=True)
+    return made
+
+
+def persisted(folder, content, shown=TEXT * 40):
+    """The event of an output that the client wrote to a file, and shows 30,000 characters of."""
+    given = event(transcript_path=str(folder.parent) + ".jsonl")
+    (folder / "b1.txt").write_bytes(content)
+    given["tool_response"] = dict(given["tool_response"], stdout=shown[:30000].strip(), persistedOutputPath=str(folder / "b1.txt"), persistedOutputSize=len(shown.encode()))
+    return given
+
+
+OTHER = "".join("other line %d took %d ms\n" % (n, n * 7919 % 997) for n in range(90000)).encode()
+
+
+@pytest.mark.parametrize("content", [b"", OTHER, (TEXT * 40).encode()[:60000]], ids=["empty", "another", "cut"])
+def test_a_persisted_file_that_is_another_by_now_hides_nothing(run_hook, state, folder, content):
+    assert run_hook("post_tool_use", persisted(folder, content))[0] is None
+    [note] = rows("notes")
+    assert "b1.txt" in note["text"] and rows("receipts") == []
+
+
+def test_a_persisted_pipe_is_not_waited_for(run_hook, state, folder):
+    given = persisted(folder, b"")
+    os.unlink(str(folder / "b1.txt"))
+    os.mkfifo(str(folder / "b1.txt"))
+    assert run_hook("post_tool_use", given)[0] is None and len(rows("notes")) == 1
+
+
+@pytest.mark.parametrize("shown", ["\n\n  \n" + TEXT * 40 + "\n\n", "\u3000\ufeff" + TEXT * 40, "\x1b[2J" + TEXT * 40, "a\r\n" + TEXT.replace("\n", "\r\n") * 40, "\U0001f600" * 9 + TEXT * 40],
+                         ids=["blank lines", "other blanks", "escape", "crlf", "emoji"])
+def test_a_persisted_file_trimmed_by_the_client_is_the_same_file(run_hook, state, folder, shown):
+    assert run_hook("post_tool_use", persisted(folder, shown.encode(), shown))[0]
+
+
+def test_the_recall_file_stays_what_it_was(run_hook, state, folder):
+    """2.1.121 goes on writing to its file while a background process of the command prints; and a file of our name may be somebody else's."""
+    raw = (TEXT * 40).encode()
+    reply = run_hook("post_tool_use", persisted(folder, raw))[0]
+    [handle] = marks.handles_in(reply["hookSpecificOutput"]["updatedToolOutput"]["stdout"])
+    with open(str(folder / "b1.txt"), "ab") as file:
+        file.write(b"LATE\n")
+    copy = folder / ("ck-%s.txt" % handle)
+    assert copy.read_bytes() == raw
+    copy.write_bytes(b"something else")
+    (folder / "b1.txt").write_bytes(raw)
+    assert run_hook("post_tool_use", persisted(folder, raw))[0] == reply and copy.read_bytes() == raw

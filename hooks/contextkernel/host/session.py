@@ -26,26 +26,38 @@ def recall_name(handle: str) -> str:
     return "ck-%s.txt" % handle
 
 
-def offer(transcript: str, handle: str, data: bytes, whole: str = "") -> str:
-    """The path of the recall file, written (or linked to `whole`, a file with the same bytes); "" without a session folder. Raises OSError."""
+def offer(transcript: str, handle: str, data: bytes) -> str:
+    """The path of the recall file, which holds just `data`; "" without a session folder. Raises OSError.
+
+    Always a copy: the client's own file of a persisted output grows while something it started in the background still prints (2.1.121).
+    """
     folder = results_folder(transcript)
     if not folder or not os.path.isdir(os.path.dirname(os.path.dirname(folder))):
         return ""
     os.makedirs(folder, mode=0o700, exist_ok=True)
     path = os.path.join(folder, recall_name(handle))
-    if os.path.exists(path):
+    if _holds(path, data):
         return path
-    if whole and os.path.dirname(os.path.realpath(whole)) == os.path.realpath(folder):
-        try:
-            os.link(whole, path)
-            return path
-        except OSError:
-            pass  # a file system without hard links: copy
     temporary = "%s.%d.tmp" % (path, os.getpid())
-    with open(os.open(temporary, os.O_WRONLY | os.O_CREAT | os.O_TRUNC, 0o600), "wb") as handle_:
-        handle_.write(data)
-    os.replace(temporary, path)
+    try:
+        with open(os.open(temporary, os.O_WRONLY | os.O_CREAT | os.O_TRUNC, 0o600), "wb") as file:
+            file.write(data)
+        os.replace(temporary, path)
+    except OSError:
+        try:
+            os.unlink(temporary)
+        except OSError:
+            pass  # the first error is the one that matters
+        raise
     return path
+
+
+def _holds(path: str, data: bytes) -> bool:
+    try:
+        with open(path, "rb") as file:
+            return os.fstat(file.fileno()).st_size == len(data) and file.read() == data
+    except OSError:
+        return False
 
 
 def recalled(tool: str, tool_input) -> str:
