@@ -1,4 +1,5 @@
 """Tool shapes: the texts inside, the same shape back, None for anything else."""
+import json
 import pytest
 
 from contextkernel.host import events, shapes
@@ -65,3 +66,14 @@ def test_decode_of_resident_arguments(arguments, event):
 @pytest.mark.parametrize("size, most, shown", [(100, 30000, 100), (30000, 30000, 30000), (108893, 30000, 2240)])
 def test_what_the_client_alone_would_show(size, most, shown):
     assert shapes.host_bytes("Bash", size, most) == shown
+
+
+@pytest.mark.parametrize("text", ['["a", "b"]', "[1, 2]", '[{"type": "commit", "n": 1}]', '[{"n": 1}]', '{"a": 1}', '"quoted"', "[INFO] started", '[{"type": []}]'])
+def test_a_text_of_an_mcp_tool_that_looks_like_json_stays_a_text(text):
+    """The script lane gets it as the string it is; both lanes must see the same."""
+    assert events.decode({"tool_name": "mcp__x__y", "tool_response": text})["tool_response"] == text
+
+
+def test_content_blocks_of_an_mcp_tool_are_decoded():
+    blocks = [{"type": "text", "text": "a"}, {"type": "image", "data": "b", "mimeType": "c"}]
+    assert events.decode({"tool_name": "mcp__x__y", "tool_response": json.dumps(blocks)})["tool_response"] == blocks

@@ -14,6 +14,7 @@ OURS = "mcp__plugin_context-kernel_kernel__.*"
 
 COMMON = ("session_id", "transcript_path", "cwd", "prompt_id", "permission_mode", "hook_event_name", "agent_id", "agent_type")
 TOOL = ("tool_name", "tool_input", "tool_use_id")
+BLOCKS = ("text", "image", "audio", "resource", "resource_link")  # types of MCP content
 JSON_FIELDS = frozenset(("tool_input", "tool_response"))  # objects: Claude Code sends them as JSON text to mcp_tool hooks
 
 
@@ -70,13 +71,18 @@ def decode(arguments: dict) -> dict:
     for name in JSON_FIELDS:
         value = event.get(name)
         if isinstance(value, str) and value[:1] in '{["':
-            if value[0] != "[" and name == "tool_response" and str(event.get("tool_name", "")).startswith("mcp__"):
-                continue
             try:
-                event[name] = json.loads(value)
+                decoded = json.loads(value)
             except (ValueError, RecursionError):
-                pass  # the operator meets an unknown shape and leaves it alone
+                continue  # the operator meets an unknown shape and leaves it alone
+            if name != "tool_response" or not str(event.get("tool_name", "")).startswith("mcp__") or _are_blocks(decoded):
+                event[name] = decoded
     return event
+
+
+def _are_blocks(value: object) -> bool:
+    """Whether a value is an MCP result's content, and not a list that a tool's text happens to be."""
+    return isinstance(value, list) and all(isinstance(block, dict) and block.get("type") in BLOCKS for block in value)
 
 
 def _group(matcher: str, hook: dict, when: str = "") -> dict:
