@@ -56,6 +56,8 @@ class Session:
             message = rpc.decode(line)
         except rpc.Refusal as refusal:
             self.writer.send(rpc.error(rpc.id_in(line), refusal.code, str(refusal)))
+            note = {"event": "message", "session": self.name, "why": "a message was not understood, or too long: %s" % refusal}
+            self.after.put(lambda: book.record("note", note))  # it may have been a hook's
             return
         if isinstance(message, list) and message:
             work, batch = self._take_batch, message

@@ -203,6 +203,13 @@ def test_line_of_100_megabytes(server):
     assert peak < 250 * 1024, "%d KiB" % peak
 
 
+def test_a_line_that_is_no_message_leaves_a_note(start, state):
+    server = start()
+    server.send(b'{"jsonrpc":"2.0","id":5,"method":"tools/call","params":{"name":"hook","arguments":{"tool_response":"\xff"}}}')
+    assert server.answer(5)["error"]["code"] == -32700 and server.end() == 0
+    assert b"not understood" in b"".join(path.read_bytes() for path in state.rglob("*") if path.is_file())
+
+
 def test_long_hook_call_is_read_whole(server):
     text = LONG * 60  # 8 MB
     assert json.loads(server.text("hook", post(tool_name="Unknown", tool_response=text))) == {}
