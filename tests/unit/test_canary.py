@@ -21,6 +21,7 @@ def result_row(use_id, text, **extra):
     ("a doc that quotes [ck: lines 2-90 hidden; recall 000000000000]", "", "missing"),
     ("<persisted-output>\nOutput too large\n\nPreview:\n" + OURS, "", "missing"),
     ("head\nall", "does not match Bash's output shape", "refused"),
+    (OURS, "another plugin's replacement does not match", "verified"),
     (None, "", None),
 ])
 def test_verdicts(tmp_path, shown, refusal, status):
@@ -90,3 +91,7 @@ def test_script_lane_counts_what_its_hooks_let_pass(tmp_path, monkeypatch):
     found = books.rows("SELECT tool_use_id AS use, tool, raw, status FROM receipts ORDER BY use")
     assert found == [{"use": "a", "tool": "Bash", "raw": 40, "status": ""}, {"use": "b", "tool": "Bash", "raw": None, "status": "verified"}]
     books.close()
+
+
+def test_a_receipt_without_a_handle_is_never_verified():
+    assert canary.judge("", "recall the text: recall " + HANDLE, "").status == "missing"

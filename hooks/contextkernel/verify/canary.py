@@ -20,13 +20,15 @@ def judge(handle: str, shown: Optional[str], refusal: str) -> Optional[Verdict]:
     """The verdict on a replacement that names `handle`; None while the transcript has neither result nor refusal.
 
     `shown`: the text of the tool result as the model was sent it, None when it is not there yet.
-    `refusal`: the client's error about this replacement, "" for none.
+    `refusal`: the client's error about a replacement of this result, "" for none; whose it was it does not say, so the text
+    decides where it is there.
     """
-    if refusal:
+    ours = bool(handle) and shown is not None and "recall " + handle in shown
+    if refusal and not ours:
         return Verdict("refused", refusal)
     if shown is None:
         return None
-    if "recall " + handle not in shown:
+    if not ours:
         return Verdict("missing", "the result does not show our text (another hook may have replaced it)")
     if shown.lstrip().startswith(SPILLED):
         return Verdict("missing", "the client spilled our text to a file")
