@@ -15,11 +15,11 @@ FILES, LEAST_FILES = 60, 12  # best files that are cut into blocks, as long as t
 READ_BYTES = 2_000_000  # of source: what costs is reading it, 0.04 CPU seconds a megabyte
 # gain = file^1.3 * worth / bytes^0.75: no value nearby was better on 120 cases with a budget of 8,000 (bench/localize.py)
 FILE_POWER, SIZE_POWER, SMALLEST = 1.3, 0.75, 400
-NAMED_BLOCK, SPOT_BLOCK, MESSAGE_BLOCK = 1.6, 2.0, 2.0
-FIRST_SHARE, OTHER_SHARE, SHARE_FLOOR = 0.45, 0.30, 1500  # of the budget for one file; bytes that it may always have
+NAMED_BLOCK, NAMED_AROUND, SPOT_BLOCK, MESSAGE_BLOCK = 1.6, 1.5, 2.0, 2.0  # of names: the block's own, that of a definition around it
+FIRST_SHARE, OTHER_SHARE, SHARE_FLOOR = 0.50, 0.30, 1500  # of the budget for one file; bytes that it may always have
 BRIDGE = 400  # bytes between two chosen blocks that are shown too: +2.7 points of line recall on those cases, fewer places
 FADED = 0.005  # of the best block's gain: below, a block says next to nothing about the symptom, and the budget is a ceiling
-OUTLINED, OUTLINE_SHARE = 12, 0.06  # best files of which a line is shown in any case, if that takes at most this share
+OUTLINED, OUTLINE_SHARE = 8, 0.06  # best files of which a line is shown in any case, if that takes at most this share
 
 
 class Candidate(NamedTuple):
@@ -125,10 +125,13 @@ def _candidates(symptom: Symptom, ranking: Ranking, paths: Sequence[str], sheet:
         lines = sheet.split(path)
         named = sheet.lines.get(path, set())
         strength = max(ranking.scores[path], 0.001) ** FILE_POWER
-        for at, block in enumerate(blocks_of(lines, repository.facts(path).definitions)):
+        definitions = repository.facts(path).definitions
+        around = {one.line for one in definitions if one.name in ranking.names}
+        for at, block in enumerate(blocks_of(lines, definitions)):
             text = "\n".join(lines[block.first - 1:block.last])
             worth = told.worth(text)
             factor, why = _evidence(block, text, ranking, named, shingles)
+            factor *= 1.0 if around.isdisjoint(block.heads) else NAMED_AROUND
             size = (len(text) if text.isascii() else len(text.encode("utf-8", "replace"))) + 1
             whole = size + sum(len(lines[head - 1]) for head in block.heads)
             found.append(Candidate(strength * worth * factor / max(whole, SMALLEST) ** SIZE_POWER, path, at, block, size, why))
