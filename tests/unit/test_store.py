@@ -285,3 +285,12 @@ def test_a_mark_that_names_no_process_serves_nothing(junk):
     with open(os.path.join(settings.folder("live"), "s"), "w") as file:
         file.write(junk)
     assert not live.served("s")
+
+
+def test_a_relative_state_folder_is_one_folder_from_everywhere(tmp_path, monkeypatch):
+    monkeypatch.setenv("CK_DATA", "some/state")
+    monkeypatch.setenv("HOME", str(tmp_path))
+    monkeypatch.chdir(tmp_path / "..")
+    handle = blobs.put(b"x")
+    monkeypatch.chdir("/")
+    assert blobs.get(handle) == b"x" and settings.data_root() == str(tmp_path / "some" / "state")

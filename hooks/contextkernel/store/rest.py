@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import json
 import os
+import time
 
 from contextkernel import paths
 from contextkernel.store import settings
@@ -31,7 +32,7 @@ def load(session: str) -> dict:
 
 def _save(session: str, facts: dict) -> None:
     settings.folder("rest")
-    temporary = "%s.%d.tmp" % (_path(session), os.getpid())
+    temporary = "%s.%d-%d.tmp" % (_path(session), os.getpid(), time.monotonic_ns())  # two threads of the server write here
     with open(temporary, "w", encoding="utf-8") as handle:
         json.dump(facts, handle)
     os.replace(temporary, _path(session))

@@ -26,10 +26,13 @@ DEFAULTS = {
 
 
 def data_root() -> str:
-    """The state folder: $CK_DATA, else $XDG_STATE_HOME/context-kernel, else ~/.local/state/context-kernel. Not created."""
+    """The state folder: $CK_DATA, else $XDG_STATE_HOME/context-kernel, else ~/.local/state/context-kernel. Not created.
+
+    A relative $CK_DATA is one below the home folder: hooks, server and terminal have folders of their own, and must find one store.
+    """
     named = os.environ.get("CK_DATA")
     if named:
-        return os.path.abspath(os.path.expanduser(named))
+        return os.path.normpath(os.path.join(os.path.expanduser("~"), os.path.expanduser(named)))
     base = os.environ.get("XDG_STATE_HOME") or ""
     if not os.path.isabs(base):  # the XDG specification: a relative value is invalid and ignored
         base = os.path.join(os.path.expanduser("~"), ".local", "state")
