@@ -1,6 +1,7 @@
 """ck.py normalize: a tool output on stdin, what the model would read on stdout. The original is stored first."""
 from __future__ import annotations
 
+import re
 import sys
 
 from contextkernel.store import blobs, book
@@ -22,7 +23,7 @@ def _arguments(argv: "list[str]") -> "tuple[str, int]":
             value = argv[at]
         if name == "--command":
             command = value
-        elif value.lstrip("-").isdigit():
+        elif re.fullmatch(r"-?[0-9]{1,10}", value):
             code = int(value)
         else:
             raise ValueError("--exit-code %.20r is not a number" % value)

@@ -165,7 +165,7 @@ def _options(argv: List[str]) -> Options:
 
 def _number(values: Dict[str, str], name: str, default: int) -> int:
     text = values.get(name, str(default))
-    if not text.isdigit() or (name == "--budget" and int(text) == 0):
+    if not (text.isdecimal() and len(text) < 19) or (name == "--budget" and int(text) == 0):
         raise WrongCall("%s is a whole number%s" % (name, " above 0" if name == "--budget" else ""))
     return int(text)
 

@@ -53,13 +53,15 @@ def _options() -> argparse.ArgumentParser:
 def _positive(text: str) -> int:
     if text == "auto":
         return window.auto_budget(dict(os.environ), settings.number("CK_BUDGET_MAX")).tokens
-    if not text.isdigit() or not int(text):
-        raise argparse.ArgumentTypeError("a number of tokens is wanted, not %r" % text)
+    if not (text.isdecimal() and len(text) < 19) or not int(text):
+        raise argparse.ArgumentTypeError("a number of tokens is wanted, not %.40r" % text)
     return int(text)
 
 
 def decoded(path: str) -> str:
     """The text of a file: by its encoding line or byte order mark, else UTF-8 with replacement.  Raises OSError."""
+    if os.path.exists(path) and not os.path.isfile(path):
+        raise OSError("%s is no regular file" % path)  # a pipe or a device has no end
     with open(path, "rb") as stream:
         data = stream.read()
     try:

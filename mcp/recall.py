@@ -111,7 +111,7 @@ def page_size(client: str) -> int:
     """Bytes a page for a client, within the user's own limit on MCP results."""
     limit = os.environ.get("MAX_MCP_OUTPUT_TOKENS", "")
     most = PAGE.get(client, PAGE["claude"])
-    return min(most, max(1000, 2 * int(limit))) if limit.isdigit() else most
+    return min(most, max(1000, 2 * int(limit))) if limit.isdecimal() and len(limit) < 19 else most
 
 
 def answer(handle: str, client: str, lines: str, grep: Optional[str]) -> str:

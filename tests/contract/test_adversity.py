@@ -111,3 +111,11 @@ def test_the_recall_file_stays_what_it_was(run_hook, state, folder):
     copy.write_bytes(b"something else")
     (folder / "b1.txt").write_bytes(raw)
     assert run_hook("post_tool_use", persisted(folder, raw))[0] == reply and copy.read_bytes() == raw
+
+
+@pytest.mark.parametrize("arguments", [["slice", "--repo", ".", "--symptom", "-", "--budget", "9" * 5000], ["slice", "--repo", ".", "--symptom", "-", "--budget", "²"], ["symbol", "/dev/null", "f"],
+                                       ["symbol", __file__, "event", "--budget", "9" * 5000], ["normalize", "--exit-code", "9" * 5000], ["normalize", "--exit-code", "--5"]],
+                         ids=["slice digits", "slice superscript", "device", "symbol digits", "exit code digits", "exit code minuses"])
+def test_numbers_and_files_that_are_none_are_one_line(plugin_root, state, arguments):
+    done = started(plugin_root, "ck.py", *arguments, data=b"x")
+    assert done.returncode == 2 and done.stderr.count(b"\n") == 1 and len(done.stderr) < 500
