@@ -49,7 +49,7 @@ def _arguments(argv: "list[str]"):
                 pattern = re.compile(argv[2].encode("utf-8", "surrogateescape"))
             except re.error as error:
                 raise ValueError("--grep %.60r: %s" % (argv[2], error)) from error
-    return argv[0], lines, pattern
+    return argv[0].strip().lower(), lines, pattern
 
 
 def _part(data: bytes, first: int, last: int) -> bytes:

@@ -119,3 +119,12 @@ def test_the_recall_file_stays_what_it_was(run_hook, state, folder):
 def test_numbers_and_files_that_are_none_are_one_line(plugin_root, state, arguments):
     done = started(plugin_root, "ck.py", *arguments, data=b"x")
     assert done.returncode == 2 and done.stderr.count(b"\n") == 1 and len(done.stderr) < 500
+
+
+def test_every_spelling_of_a_handle_is_a_page_fault_of_its_receipt(run_hook, plugin_root, state):
+    reply = run_hook("post_tool_use", event())[0]
+    [handle] = marks.handles_in(reply["hookSpecificOutput"]["updatedToolOutput"]["stdout"])
+    for spelled in (handle, handle.upper(), " %s" % handle, handle[:8]):
+        assert started(plugin_root, "ck.py", "recall", spelled).returncode == 0
+    report = json.loads(started(plugin_root, "savings.py", "--json").stdout)
+    assert report["page_faults"]["count"] == 4
