@@ -15,6 +15,7 @@ FILES, LEAST_FILES = 60, 12  # best files that are cut into blocks, as long as t
 READ_BYTES = 2_000_000  # of source: what costs is reading it, 0.04 CPU seconds a megabyte
 # gain = file^1.3 * worth / bytes^0.75: no value nearby was better on 120 cases with a budget of 8,000 (bench/localize.py)
 FILE_POWER, SIZE_POWER, SMALLEST = 1.3, 0.75, 400
+K1 = 2.0  # saturation of a word that comes again, as in BM25: +2 points of line recall over none, on the same cases
 NAMED_BLOCK, NAMED_AROUND, SPOT_BLOCK, MESSAGE_BLOCK = 1.6, 1.5, 2.0, 2.0  # of names: the block's own, that of a definition around it
 FIRST_SHARE, OTHER_SHARE, SHARE_FLOOR = 0.50, 0.30, 1500  # of the budget for one file; bytes that it may always have
 BRIDGE = 400  # bytes between two chosen blocks that are shown too: +2.7 points of line recall on those cases, fewer places
@@ -53,7 +54,7 @@ class _Told:
         self._telling: Dict[bytes, Tuple[str, ...]] = {}  # word -> those of its sub-tokens that the symptom has
 
     def worth(self, text: str) -> float:
-        """The sum over sub-tokens of the symptom in a text, one that comes again counting up to twice as much."""
+        """The sum over sub-tokens of the symptom in a text; one that comes again counts more, up to three times as much."""
         words = subtokens.words_of(text.encode("ascii", "replace"))
         for word in set(words) - self._met:
             self._met.add(word)
@@ -65,7 +66,7 @@ class _Told:
         for word in filter(self._telling.__contains__, words):
             for term in self._telling[word]:
                 times[term] = times.get(term, 0) + 1
-        return sum(self._worth[term] * min(1.0, 0.5 + 0.25 * times[term]) for term in sorted(times))
+        return sum(self._worth[term] * times[term] * (K1 + 1) / (times[term] + K1) for term in sorted(times))
 
 
 def packed(symptom: Symptom, ranking: Ranking, allowed: Sequence[str], repository: Repository, budget: int) -> Packed:
