@@ -18,7 +18,8 @@ FILE_POWER, SIZE_POWER, SMALLEST = 1.3, 0.75, 400
 K1 = 2.0  # saturation of a word that comes again, as in BM25: +2 points of line recall over none, on the same cases
 NAMED_BLOCK, NAMED_AROUND, SPOT_BLOCK, MESSAGE_BLOCK = 1.6, 1.5, 2.0, 2.0  # of names: the block's own, that of a definition around it
 FIRST_SHARE, OTHER_SHARE, SHARE_FLOOR = 0.50, 0.30, 1500  # of the budget for one file; bytes that it may always have
-BRIDGE = 400  # bytes between two chosen blocks that are shown too: +2.7 points of line recall on those cases, fewer places
+BRIDGE = 400  # bytes between two chosen blocks, or to an end of the file, that are shown too: +3 points of line recall, fewer places
+WHOLE = 2500  # bytes; a file of at most as many is shown whole or not at all, when there is room
 FADED = 0.005  # of the best block's gain: below, a block says next to nothing about the symptom, and the budget is a ceiling
 OUTLINED, OUTLINE_SHARE = 8, 0.06  # best files of which a line is shown in any case, if that takes at most this share
 
@@ -190,7 +191,7 @@ def _fill(found: Sequence[Candidate], allowed: Sequence[str], sheet: Sheet, most
         if one.at in taken[one.path] or sheet.size + one.size - before.get(one.path, 0) > most:
             continue
         share = most * (FIRST_SHARE if one.path == allowed[0] else OTHER_SHARE)
-        for group in (_bridged(one, files[one.path], taken[one.path]), [one]):
+        for group in _groups(one, files[one.path], taken[one.path]):
             numbers = {number for member in group for number in _lines(member.block)}
             size = sheet.cost(one.path, numbers)
             if sheet.size + size <= most and sheet.sizes.get(one.path, 0) + size <= max(share, SHARE_FLOOR):
@@ -205,15 +206,18 @@ def _lines(block: Block) -> List[int]:
     return list(range(block.first, block.last + 1)) + list(block.heads)
 
 
-def _bridged(one: Candidate, blocks: Dict[int, Candidate], taken: Set[int]) -> List[Candidate]:
-    """The block with the few small ones between it and the next taken one, on either side."""
-    group = [one]
+def _groups(one: Candidate, blocks: Dict[int, Candidate], taken: Set[int]) -> List[List[Candidate]]:
+    """What to take for a block, best first: its whole file when small; the block with small gaps closed; the block alone."""
+    bridged = [one]
     for step in (1, -1):
         at, size, between = one.at + step, 0, []
         while at in blocks and at not in taken and size <= BRIDGE:
             size += blocks[at].size
             between.append(blocks[at])
             at += step
-        if size <= BRIDGE and at in taken:
-            group += between
-    return group
+        if size <= BRIDGE and (at in taken or at not in blocks):
+            bridged += between
+    groups = [bridged, [one]]
+    if len(blocks) <= WHOLE and sum(other.size for other in blocks.values()) <= WHOLE:
+        groups.insert(0, [other for at, other in blocks.items() if at not in taken])
+    return groups
