@@ -15,7 +15,6 @@ import gc
 import hashlib
 import json
 import os
-import subprocess
 import sys
 from typing import Dict, List, NamedTuple, Tuple
 
@@ -118,6 +117,8 @@ def _brought_up(root: str, sources: Dict[str, Tuple[int, int]], kept: indexes.In
         first = _best_named(changed, text)
         kept.add(root, {path: sources[path] for path in first}, scanning.scan)
         changed = sorted(set(changed) - set(first))
+    import subprocess  # late: 5 ms, and most calls need none
+
     subprocess.Popen([sys.executable, "-I", "-S", os.path.realpath(__file__), "--repo", root, "--build"], stdin=subprocess.DEVNULL,
                      stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL, start_new_session=True, close_fds=True)
     return manifest.Age(len(sources) - len(changed), tuple(changed), True)

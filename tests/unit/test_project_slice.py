@@ -134,7 +134,7 @@ def test_without_waiting_an_old_index_names_what_changed(shop, monkeypatch):
     sliced(shop, "--wait")
     monkeypatch.setattr(ck_slice, "INLINE_BYTES", -1)
     started = []
-    monkeypatch.setattr(ck_slice.subprocess, "Popen", lambda command, **options: started.append(command))
+    monkeypatch.setattr(subprocess, "Popen", lambda command, **options: started.append(command))
     (shop / "shop/far.py").write_text("def other():\n    pass\n")
     found = json.loads(ck_slice.answer(str(shop), TRACE, ck_slice.Request(8000), wait=False, form="json"))
     assert found["index"]["changed_since"] == ["shop/far.py"] and found["index"]["building"] and started[0][-1] == "--build"
@@ -144,7 +144,7 @@ def test_without_waiting_an_old_index_names_what_changed(shop, monkeypatch):
 def test_without_waiting_a_first_answer_comes_from_the_best_named_files(shop, monkeypatch):
     monkeypatch.setattr(ck_slice, "INLINE_BYTES", -1)
     monkeypatch.setattr(ck_slice, "FIRST_FILES", 2)
-    monkeypatch.setattr(ck_slice.subprocess, "Popen", lambda command, **options: None)
+    monkeypatch.setattr(subprocess, "Popen", lambda command, **options: None)
     found = json.loads(ck_slice.answer(str(shop), TRACE, ck_slice.Request(8000), wait=False, form="json"))
     assert found["index"]["files"] == 2 and len(found["index"]["changed_since"]) == 5
     assert {("shop/main.py", 5), ("shop/shelves.py", 11)} <= lines_of(found), "frames need no index"

@@ -2,7 +2,6 @@
 from __future__ import annotations
 
 import hashlib
-import shlex
 from typing import Any, Dict, List, NamedTuple, Tuple
 
 from contextkernel import tokens
@@ -79,6 +78,8 @@ def _place(number: int, place: Place, repository: Repository, inline: bool) -> L
             out += ["%6d\t%s" % (at, lines[at - 1].rstrip("\r")) for at in range(first, min(last, len(lines)) + 1)]
             out.append("   ...") if (first, last) != place.ranges[-1] else None
         return out
+    import shlex  # late: the JSON form needs none
+
     script = ";".join("%d,%dp" % span if span[0] != span[1] else "%dp" % span[0] for span in place.ranges)
     out.append("   sed -n %s %s" % (shlex.quote(script), shlex.quote(place.path)))
     heads = [one for one in repository.facts(place.path).definitions if any(first <= one.line <= last for first, last in place.ranges) and one.kind != "name"]

@@ -139,7 +139,8 @@ class Index:
             self.base.execute("DELETE FROM file WHERE path=?", (path,))
 
     def _add_segment(self, scans: Sequence[tuple]) -> None:
-        self._forget(path for path, _, _ in scans)
+        known = {path for (path,) in self.base.execute("SELECT path FROM file")}
+        self._forget(path for path, _, _ in scans if path in known)
         number, segment = int(self.meta("last") or 0), int(self.meta("segments") or 0) + 1
         if number + len(scans) >= MOST_NUMBERS:
             self._begin(self.meta("version"))  # numbers are used up: the next refresh scans all

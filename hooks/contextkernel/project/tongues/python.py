@@ -9,7 +9,7 @@ from contextkernel.project.blanking import without_triple_quotes as blank
 from contextkernel.project.definitions import Definition, matched
 
 # These begin with literals, which the engine finds five times faster than the blanks of a line; what stands before them is then looked at
-_HEAD = re.compile(r"(?:def|class)[ \t]+(?:[\w*\[\], ]*[ \t*])?(?P<name>[A-Za-z_]\w*)[ \t]*[(:\[]")
+_HEAD = re.compile(r"(?:def|class)[ \t]+(?:[\w*\[\], ]*?[ \t*])??(?P<name>[A-Za-z_]\w*)[ \t]*[(:\[]")
 _IMPORT = re.compile(r"(?:import[ \t]+(?P<names>[\w., \t]+)|from[ \t]+(?P<origin>[.\w]+)[ \t]+c?import[ \t]*"
                      r"(?:\((?P<many>[^)]*)\)|(?P<few>(?:[^\n\\#;]|\\\r?\n)*)))")
 _DEFINITIONS = (re.compile(r"\n(?P<indent>)(?P<name>[A-Za-z_]\w{2,})(?P<kind>)[ \t]*(?::[^=\n]{1,80})?=(?!=)"),)
