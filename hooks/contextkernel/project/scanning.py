@@ -43,9 +43,10 @@ def scan(path: str, data: bytes) -> Scan:
     masked = module.blank(text)
     definitions = module.definitions(text, masked)
     imports = module.imports(text, masked)
-    counts = subtokens.counts(text) if data[:2] in roles.UTF_16 else subtokens.counts_of_bytes(data)
-    terms = {term: times if times < BODY else BODY for term, times in counts.items()}
-    length = sum(counts.values())
+    terms = subtokens.counts(text) if data[:2] in roles.UTF_16 else subtokens.counts_of_bytes(data)
+    length = sum(terms.values())
+    for term in [term for term, times in terms.items() if times > BODY]:
+        terms[term] = BODY
     _add_names(terms, definitions, role == "test")
     for word in subtokens.WORD.findall(path):
         for piece in subtokens.PIECES[word]:
