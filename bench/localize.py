@@ -244,7 +244,9 @@ def main(argv=None) -> int:
     if args.timing:
         row = timing(args.timing)
         print(machine.markdown(list(row), [list(row.values())]))
-        machine.write(args.name, {"machine": machine.facts(), "timing": row})
+        readme = [{"number": "slice of %d files, CPU s: cold / new symptom / same / after an edit" % row["files"],
+                   "value": "%s / %s / %s / %s" % (row["cold"], row["new_symptom"], row["same_symptom"], row["after_edit"]), "n": 1}]
+        machine.write(args.name, {"machine": machine.facts(), "timing": row, "readme": readme})
         return 0
     if not (args.cases or args.repository):
         parser.error("a repository, --cases or --timing is needed")
@@ -259,7 +261,11 @@ def main(argv=None) -> int:
     print(machine.markdown(["selector", "n", "Acc@1 %", "@5", "@10", "all fixed files in %d tokens %%" % args.budget, "lines of the fix %", "CPU s median / p95 / worst"],
                            [[row["selector"], row["n"], row["acc_1"], row["acc_5"], row["acc_10"], "%s ± %s" % (row["all_files"], row["all_files_95"]), row["lines"],
                              "%s / %s / %s" % (row["cpu_median"], row["cpu_p95"], row["cpu_worst"])] for row in rows]))
-    machine.write(args.name, {"machine": machine.facts(), "budget": args.budget, "seed": args.seed, "kind": "cases" if args.cases else "history", "rows": rows})
+    kind = "reported bugs" if args.cases else "fixes in a history"
+    ours, words = rows
+    readme = [{"number": "%s: lines of the fix inside a slice of %d tokens" % (kind, args.budget), "value": "%s %%" % ours["lines"], "baseline": "%s %% words alone" % words["lines"],
+               "n": ours["n"], "worst": "all fixed files in %s ± %s %%, first place right in %s %%" % (ours["all_files"], ours["all_files_95"], ours["acc_1"])}]
+    machine.write(args.name, {"machine": machine.facts(), "budget": args.budget, "seed": args.seed, "kind": kind, "rows": rows, "readme": readme})
     return 0
 
 
