@@ -2,6 +2,7 @@
 
     ck.py slice --repo DIR --symptom FILE|- --budget N|auto [--wait] [--json | --text lines] [--depth full|2|1] [--importers N] [--from-diff FILE|-]
 
+--budget    tokens; auto, and by default inside a session: what the session's window leaves; by default elsewhere 8,000
 --wait      answer from an index that is up to date; without it a large index is built by a child process meanwhile
 --depth     keep to files so many imports from the places that the symptom names; without it the whole repository is ranked
 --text lines  with the source lines themselves
@@ -155,7 +156,8 @@ def _options(argv: List[str]) -> Options:
         raise WrongCall("--symptom FILE or --from-diff FILE is needed (- reads stdin)")
     depth = values.get("--depth", "").replace("auto", "")
     automatic = None
-    if values.get("--budget") == "auto":
+    in_session = os.environ.get("CK_TRANSCRIPT") or os.environ.get("CLAUDE_CODE_SESSION_ID")
+    if values.get("--budget", "auto" if in_session else "") == "auto":
         from contextkernel.host import window  # late: reads transcripts, rarely asked for
         automatic = window.auto_budget(dict(os.environ), settings.number("CK_BUDGET_MAX"))
     budget = automatic.tokens if automatic else _number(values, "--budget", DEFAULT_BUDGET)

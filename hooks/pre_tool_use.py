@@ -1,4 +1,7 @@
-"""PreToolUse: give slicer calls their budget. Nothing else is ever rewritten, and no permission is ever given."""
+"""PreToolUse: give slicer calls their budget. Nothing else is ever rewritten, and no permission is ever given.
+
+A call that a permission rule names exactly stays as it is: `ck.py slice` takes the same budget by itself.
+"""
 from __future__ import annotations
 
 import os
@@ -21,10 +24,11 @@ def handle(event: dict) -> dict:
     if tool == "Bash" and isinstance(command, str):
         _leave_note(event, command)
         if "ck.py" in command and settings.flag("CK_PRETOOL"):
-            from contextkernel.host import shell  # late: nearly no command names a slicer
+            from contextkernel.host import rules, shell  # late: nearly no command names a slicer
 
             new = shell.with_budget(command)
-            return replies.update_input(event, dict(given, command=new)) if new else {}
+            if new and not rules.would_fall_silent(command, rules.places(dict(os.environ), str(event.get("cwd") or ""))):
+                return replies.update_input(event, dict(given, command=new))
     elif isinstance(tool, str) and tool.startswith(OURS) and tool.rpartition("__")[2] in SLICERS and not given.get("budget") and settings.flag("CK_PRETOOL"):
         return replies.update_input(event, dict(given, budget="auto"))
     return {}

@@ -51,3 +51,28 @@ def test_a_served_session_is_left_to_the_server(run_hook, state):
     (state / "live").mkdir(parents=True)
     (state / "live" / "s").write_text(str(os.getpid()))
     assert run_hook("pre_tool_use", bash("ck.py slice"))[0] is None
+
+
+COMMAND = "python3 x/ck.py slice --repo ."
+
+
+@pytest.mark.parametrize("settings, rewritten", [
+    ('{"permissions": {"deny": ["Bash(python3 x/ck.py slice --repo .)"]}}', False),
+    ('{"permissions": {"allow": ["Bash(python3 x/ck.py slice --repo .)"]}}', False),
+    ('{"permissions": {"ask": ["Bash(python3 * --repo .)"]}}', False),
+    ('{"permissions": {"deny": ["Bash(python3 x/ck.py slice:*)", "Bash(python3 *)"]}}', True),
+    ('{"permissions": {"deny": ["Bash(git push)", "Read(./x)", "Bash"]}}', True),
+    ('{"model": "m"}', True),
+    ('{"permissions": {"deny": [7]}}', False),
+    ('{not json', False),
+])
+@pytest.mark.parametrize("place", ["user", "project", "parent"])
+def test_a_rule_that_names_the_call_exactly_keeps_its_say(run_hook, tmp_path, settings, rewritten, place):
+    folder = tmp_path / "project" / "sub"
+    folder.mkdir(parents=True)
+    config = tmp_path / "config"
+    home = {"user": config, "project": folder / ".claude", "parent": tmp_path / "project" / ".claude"}[place]
+    home.mkdir()
+    (home / "settings.json").write_text(settings)
+    reply, _ = run_hook("pre_tool_use", bash("cd a && " + COMMAND, cwd=str(folder)), env={"CLAUDE_CONFIG_DIR": str(config)})
+    assert (reply is not None) == rewritten

@@ -1,0 +1,51 @@
+"""Permission rules: whether one that may speak of a command would fall silent when words are put behind it."""
+from __future__ import annotations
+
+import json
+import os
+import re
+
+MANAGED = ("/etc/claude-code/managed-settings.json", "/Library/Application Support/ClaudeCode/managed-settings.json")
+RULE = re.compile(r"Bash\((.*)\)\s*", re.S)
+
+
+def places(environ: dict, cwd: str) -> "list[str]":
+    """The settings files whose rules may apply in a folder: the user's, those of the folder and its parents, the managed ones."""
+    config = environ.get("CLAUDE_CONFIG_DIR") or os.path.join(os.path.expanduser("~"), ".claude")
+    found = [os.path.join(config, "settings.json")] + list(MANAGED)
+    folder = os.path.abspath(cwd) if cwd else ""
+    while folder:
+        found += [os.path.join(folder, ".claude", name) for name in ("settings.json", "settings.local.json")]
+        folder = os.path.dirname(folder) if os.path.dirname(folder) != folder else ""
+    return found
+
+
+def would_fall_silent(command: str, files: "list[str]") -> bool:
+    """Whether a rule of these files that ends in no wildcard occurs in the command: behind more words it may not match any more.
+
+    In doubt yes: a file that cannot be read or is no settings file counts as holding such a rule.  Rules given on the
+    client's own command line are not seen here.
+    """
+    return any(_binds(rule, command) for path in files for rule in _rules(path))
+
+
+def _rules(path: str) -> "list[str]":
+    """The Bash rules of a settings file; the empty rule, which occurs in every command, where it cannot be understood."""
+    try:
+        with open(path, encoding="utf-8-sig") as handle:
+            settings = json.load(handle)
+        permissions = settings.get("permissions") or {}
+        rules = [rule for name in ("allow", "deny", "ask") for rule in permissions.get(name) or ()]
+        matches = [RULE.fullmatch(rule) for rule in rules]
+    except FileNotFoundError:
+        return []
+    except (OSError, ValueError, RecursionError, AttributeError, TypeError):
+        return [""]
+    return [match.group(1) for match in matches if match]
+
+
+def _binds(rule: str, command: str) -> bool:
+    if rule.rstrip().endswith("*"):
+        return False
+    pieces = [re.escape(piece.strip()) for piece in rule.split("*")]
+    return re.search(".*".join(pieces), command, re.S) is not None
