@@ -48,7 +48,7 @@ def how_back(event: dict) -> str:
     if not folder:
         return ""
     return ("context-kernel shortens long tool outputs. A mark `[ck: … recall HANDLE]` stands where text was left out; nothing on disk changed. "
-            "The whole original is the file %s: Read, grep or sed it." % os.path.join(folder, session.recall_name("HANDLE")))
+            "The whole original is the file %s: Read, grep or sed it; should it be missing, the MCP tool recall has it too." % os.path.join(folder, session.recall_name("HANDLE")))
 
 
 def _export(event: dict) -> None:
