@@ -63,4 +63,13 @@ def test_the_input_is_whole_and_nothing_else_changes(played):
     assert ran["toolu_mcp"] == {"symptom": FILES["symptom.txt"], "budget": "auto"}
     for use_id in ("toolu_given", "toolu_quoted", "toolu_subst"):
         assert "auto" not in ran[use_id]["command"]
-    assert texts["toolu_quoted"].startswith("python3 ck.py slice") and not LINE.search(texts["toolu_given"]) and not LINE.search(texts["toolu_subst"])
+    assert texts["toolu_quoted"].startswith("python3 ck.py slice") and not LINE.search(texts["toolu_given"])
+    assert LINE.search(texts["toolu_subst"]), "a call that is not rewritten takes the session's budget by itself"
+
+
+@pytest.mark.parametrize("rule, refused", [("Bash(python3 hooks/ck.py slice --repo .)", True), ("Bash(python3 hooks/ck.py slice:*)", True), ("Bash(python3 hooks/ck.py symbol:*)", False)])
+def test_a_deny_rule_goes_on_denying(claude, plugin_root, rule, refused):
+    scenario = script.installed_plugin_scenario(plugin_root, [{"tools": [script.bash("toolu_denied", "python3 hooks/ck.py slice --repo .")]}, "done"], files={"hooks/ck.py": "print('it ran')\n"},
+                                                user_settings={"permissions": {"deny": [rule]}})
+    wrong, content = claude.run(scenario).tool_results()["toolu_denied"]
+    assert (wrong and "denied" in script.text_of(content)) == refused and ("it ran" in script.text_of(content)) != refused
