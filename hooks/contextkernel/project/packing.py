@@ -151,8 +151,8 @@ def _evidence(block: Block, text: str, ranking: Ranking, named: Set[int], shingl
     if any(block.first <= number <= block.last for number in named):
         factor *= SPOT_BLOCK
     if shingles:
-        words = [word.lower() for word in WORDS.findall(text)]
-        if any(tuple(words[at:at + SHINGLE]) in shingles for at in range(len(words) - SHINGLE + 1)):
+        words = WORDS.findall(text.lower())
+        if not shingles.isdisjoint(zip(*(words[at:] for at in range(SHINGLE)))):
             factor *= MESSAGE_BLOCK
             why.append("text of the message")
     return factor, "; ".join(why)
