@@ -2,7 +2,7 @@
 
     failure_lane.py EXIT_CODE START ARGUMENT        started by the wrapper `failure_lane`, with the command's own stdout
 
-START: bytes that were in the output file before the command.  ARGUMENT: what the client gave the wrapper.  Prints nothing;
+EXIT_CODE: negative for a signal that ended the command.  START: bytes that were in the output file before the command.  ARGUMENT: what the client gave the wrapper.  Prints nothing;
 whatever is in doubt leaves the file as it is.
 """
 from __future__ import annotations

@@ -38,8 +38,12 @@ def short_gap(first: int, last: int, handle: str) -> str:
 
 
 def verdict(exit_code: int, lines: int, shown: int, words: str, handle: str) -> str:
-    """The first line over a failing command's shortened output: facts we know, nothing parsed from its text."""
-    return "[ck: exit %d, %d lines, %d shown%s; recall %s]" % (exit_code, lines, shown, ", " + words if words else "", handle)
+    """The first line over a failing command's shortened output: facts we know, nothing parsed from its text.
+
+    A negative exit code is the number of the signal that ended the command, as in `subprocess`.
+    """
+    ended = "exit %d" % exit_code if exit_code >= 0 else "ended by signal %d" % -exit_code
+    return "[ck: %s, %d lines, %d shown%s; recall %s]" % (ended, lines, shown, ", " + words if words else "", handle)
 
 
 def clip(words: str, most: int) -> str:

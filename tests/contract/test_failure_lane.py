@@ -49,7 +49,8 @@ def play(wrapper, tmp_path):
 def rewritten(ran):
     """The text of a rewritten output, after the checks that all of them must pass."""
     text = ran.text.decode("utf-8", "replace")
-    assert text.startswith("[ck: exit %d, " % ran.code), text[:200]
+    ended = "exit %d" % ran.code if ran.code >= 0 else "ended by signal %d" % -ran.code
+    assert text.startswith("[ck: %s, " % ended), text[:200]
     assert len(text) < 9900
     return text
 
@@ -86,6 +87,29 @@ def test_exit_codes(play, interpreter, code):
 def test_text_and_code_are_the_same(play, command):
     ours, plain = play(command, env=ODD_ENVIRONMENT)
     assert (ours.code, without_pids(ours.text)) == (plain.code, without_pids(plain.text))
+
+
+@pytest.mark.parametrize("interpreter", INTERPRETERS)
+@pytest.mark.parametrize("name", ["KILL", "TERM", "INT", "HUP", "PIPE", "USR1", "ABRT", "SEGV", "ALRM"])
+def test_a_shell_that_ends_by_a_signal(play, tmp_path, interpreter, name):
+    if INTERPRETERS[interpreter] and not shutil.which(INTERPRETERS[interpreter][0]):
+        pytest.skip("no " + interpreter)
+    ours, plain = play("echo out; ulimit -c 0; kill -s %s $$; sleep 5" % name, INTERPRETERS[interpreter])
+    assert ours == plain == (-getattr(signal, "SIG" + name), b"out\n")
+    ours, plain = play("ulimit -c 0; trap '' %s; kill -s %s $$; exit %d" % (name if name != "KILL" else "TERM", name, 128 + getattr(signal, "SIG" + name)))
+    assert ours == plain
+
+
+@pytest.mark.parametrize("name", ["KILL", "TERM"])
+def test_a_shell_that_ends_by_a_signal_after_much_output(play, name):
+    ours, plain = play("%s; kill -s %s $$" % (LONG, name))
+    assert ours.code == plain.code == -getattr(signal, "SIG" + name)
+    assert original(rewritten(ours)) == plain.text
+
+
+def test_a_locale_does_not_hide_a_signal(play):
+    ours, plain = play("kill -9 $$", env={"LANG": "de_DE.UTF-8", "LC_ALL": "de_DE.UTF-8"})
+    assert ours.code == plain.code == -9
 
 
 def test_environment_and_signals_are_the_same(play):
@@ -149,7 +173,7 @@ def test_a_command_that_dies_of_a_signal(wrapper, tmp_path, name):
     process = client.started([wrapper, client.argument("echo $$; exec sleep 30", str(tmp_path))], str(tmp_path / "out"))
     assert waited(lambda: (tmp_path / "out").read_bytes().endswith(b"\n"))
     process.send_signal(getattr(signal, "SIG" + name))
-    assert process.wait(timeout=20) == 128 + getattr(signal, "SIG" + name)
+    assert process.wait(timeout=20) == -getattr(signal, "SIG" + name)  # as the shell itself would end
     with pytest.raises(ProcessLookupError):
         os.kill(int((tmp_path / "out").read_bytes()), 0)
 
