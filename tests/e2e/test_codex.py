@@ -4,53 +4,29 @@ from __future__ import annotations
 import json
 import os
 import re
-import shutil
 import subprocess
 import sys
 
 import pytest
 
+import codex_session
 import plugin
+from codex_session import CODEX, body_of, call
 
 pytestmark = pytest.mark.e2e
-CODEX = os.environ.get("CODEX_BIN", "")
-RUNNER = os.path.join(plugin.ROOT, "tests", "harness", "run_codex.py")
 PRINTS = "python3 -c \"[print('[%05d] compiling module m_%d in %d ms' % (n, n % 97, n * 7919 % 4001)) for n in range(1, 901)]\""
 RAW = "".join("[%05d] compiling module m_%d in %d ms\n" % (n, n % 97, n * 7919 % 4001) for n in range(1, 901))
-MINE = "# my own settings\n[mcp_servers.other]\ncommand = \"true\"   # keep this\n\n[projects.\"/somewhere\"]\ntrust_level = \"trusted\"\n"
 FILES = {"app.py": "RATE = 3\n\n\ndef total(prices):\n    return sum(prices) * RATE\n", "use.py": "from app import total\n\nassert total([1]) == 2\n"}
 TRACE = 'Traceback (most recent call last):\n  File "use.py", line 3, in <module>\n    assert total([1]) == 2\nAssertionError\n'
 
 
 @pytest.fixture(scope="module", autouse=True)
 def needed():
-    if not os.access(CODEX, os.X_OK):
-        pytest.skip("no Codex client: set CODEX_BIN")
-    if not shutil.which("unshare"):
-        pytest.skip("no unshare(1): the client could reach a network")
+    codex_session.needed()
 
 
 def played(base, root, turns, **more):
-    """The runner's result of one session between install.sh and install.sh --uninstall."""
-    quoted = root.replace("'", "'\\''")
-    install = "bash '%s/install.sh' --no-claude --no-demo" % quoted
-    scenario = dict({
-        "prompt": "go", "trust": "none", "turns": turns, "files": FILES, "config_toml": MINE,
-        "env": {"CODEX_BIN": CODEX, "CK_DATA": str(base / "state"), "PATH": os.path.dirname(plugin.BASE_PYTHON) + ":" + os.environ["PATH"]},
-        "setup": ["cp $CODEX_HOME/config.toml {root}/before.toml", install + " --yes", "cp $CODEX_HOME/config.toml {root}/once.toml", install + " --yes", "cmp {root}/once.toml $CODEX_HOME/config.toml"],
-        "after": [install.replace(" --no-demo", "") + " --uninstall", "cmp {root}/before.toml $CODEX_HOME/config.toml", "ls -d $CODEX_HOME/plugins/cache/context-kernel-marketplace", "ls -d %s/codex-bundle" % (base / "state")],
-    }, **more)
-    (base / "scenario.json").write_text(json.dumps(scenario))
-    done = subprocess.run([sys.executable, RUNNER, str(base / "scenario.json"), "--codex", CODEX, "--root", str(base), "--out", str(base / "result.json")],
-                          stdin=subprocess.DEVNULL, stdout=subprocess.PIPE, stderr=subprocess.STDOUT, timeout=300)
-    assert done.returncode == 0, done.stdout.decode("utf-8", "replace")
-    result = json.loads((base / "result.json").read_text())
-    result["texts"] = {row["call_id"]: row["text"] for row in result["tool_outputs"]}
-    return result
-
-
-def call(use_id, name, namespace=None, **arguments):
-    return {"calls": [dict({"name": name, "call_id": use_id, "arguments": arguments}, **({"namespace": namespace} if namespace else {}))]}
+    return codex_session.played(base, root, turns, **dict({"files": FILES}, **more))
 
 
 @pytest.fixture(scope="module")
@@ -64,10 +40,6 @@ def direct(tmp_path_factory, plugin_root):
              call("slice", "kernel_repo_slice", "mcp__kernel", symptom=TRACE, repo=str(base / "work")),
              call("symbol", "kernel_slice", "mcp__kernel", file=str(base / "work" / "app.py"), symbol="total"), {"text": "bye"}]
     return played(base, plugin_root, turns, model="gpt-5.5")
-
-
-def body_of(text):
-    return text.split("Output:\n", 1)[1]
 
 
 def test_set_up_twice_and_out_to_the_byte(direct):

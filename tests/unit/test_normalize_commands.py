@@ -22,13 +22,15 @@ def test_names(command, names):
 
 
 @pytest.mark.parametrize("command", ["sed -n 1,90p x.log", "head -50 x.log", "cd a && tail -n 20 x.log", "cat x.log | awk 'NR>=3 && NR<=9'", "make 2>&1 | tail -60", "sed -n '1,9p' a; sed -n '1,9p' b",
-                                     "cat x.log # ck:raw", "python3 hooks/ck.py recall 7f3a12bc90de", "sed --quiet 3p x.log"])
+                                     "cat x.log # ck:raw", "python3 hooks/ck.py recall 7f3a12bc90de", "ck.py recall 7f3a12bc90de", "python3 -I -S \"$CK_ROOT/hooks/ck.py\" slice --repo .",
+                                     "cat /x/tool-results/ck-7f3a12bc90de.txt", "grep -n x '/a b/ck-7f3a12bc90de.txt'", "awk 'FNR==3' x.log", "sed --quiet 3p x.log"])
 def test_explicit_extraction_passes(command):
     assert facts(command).explicit
     assert normalize(LOG, Source(command=command)) == (LOG, (), 0)
 
 
-@pytest.mark.parametrize("command", ["cat x.log", "sed s/a/b/ x.log", "awk '{print $1}' x.log", "tail -f x.log", "head -5 a && make all", "echo head -5"])
+@pytest.mark.parametrize("command", ["cat x.log", "sed s/a/b/ x.log", "awk '{print $1}' x.log", "tail -f x.log", "head -5 a && make all", "echo head -5", "python3 check.py", "pytest tests/test_stack.py", "python3 -m unittest mock.py",
+                                     "cat x/check.py.log", "cat logs/ck-notes.txt", "cat /x/stack-7f3a12bc90de.txt", "awk '{print $1}' NRG.log SNR"])
 def test_other_commands_do_not(command):
     assert not facts(command).explicit
     assert normalize(LOG, Source(command=command, handle=HANDLE)).text != LOG

@@ -17,6 +17,7 @@ _PAIRS = {("uv", "run"), ("poetry", "run"), ("pipenv", "run"), ("pdm", "run"), (
           ("pnpm", "dlx"), ("npm", "exec"), ("yarn", "exec"), ("yarn", "dlx"), ("bun", "x"), ("mise", "exec"), ("direnv", "exec")}
 _VALUED = {"-n", "-u", "-i", "-o", "-e", "-g", "-C", "--with", "--python", "--group", "--extra", "--directory", "--project", "--package", "-p", "-s", "-k", "--signal"}
 _PYTHON = re.compile(r"(?:.*/)?(?:python|pypy)[\d.]*$")
+_OURS = re.compile(r"(?:^|[/\\])(?:ck\.py|ck-[0-9a-f]{8,64}\.txt)$")  # our command, and what it laid down for a recall
 _SHELLS = frozenset(("bash", "sh", "zsh", "dash"))
 _PAGERS = frozenset(("cat", "less", "more", "bat", "batcat", "nl", "most", "view", "type", "gc"))
 _SED_PRINT = re.compile(r"-[a-zA-Z]*n[a-zA-Z]*$|--quiet$|--silent$")
@@ -128,12 +129,14 @@ def _extracts(pipeline: List[Tuple[str, ...]]) -> bool:
     """Whether a pipeline prints exactly the lines its writer chose, or what our own tools gave back."""
     stage = pipeline[-1]
     program, rest = stage[0], stage[1:]
-    if program in ("head", "tail") or any("ck.py" in word or "/ck-" in word and word.endswith(".txt") for word in stage):
+    if program in ("head", "tail"):
         return "-f" not in rest
+    if any(_OURS.search(word) for word in stage):
+        return True
     if program == "sed":
         return any(_SED_PRINT.match(word) for word in rest)
     if program in ("awk", "gawk", "mawk"):
-        return any("NR" in word or "FNR" in word for word in rest)
+        return any(re.search(r"\bF?NR\b", word) for word in rest)
     if program in ("cut", "jq", "yq") and len(pipeline) == 1 and program == "cut":
         return True
     return False
