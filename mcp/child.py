@@ -6,7 +6,7 @@ import signal
 import subprocess
 import sys
 import threading
-from typing import Callable, List, NamedTuple, Optional
+from typing import Callable, Dict, List, NamedTuple, Optional
 
 BEAT = 1.0  # seconds between two reports of progress; a child that was asked to end has so long to do it
 AT_ONCE = threading.BoundedSemaphore(4)  # children at a time; further calls wait
@@ -28,14 +28,17 @@ class Child:
         self._process: Optional[subprocess.Popen] = None
         self._lock = threading.Lock()
 
-    def run(self, arguments: List[str], stdin: str, folder: str, seconds: float,
+    def run(self, arguments: List[str], stdin: str, folder: str, environ: Dict[str, str], seconds: float,
             report: Callable[[float, str], None]) -> Outcome:
-        """Run a Python script to its end, at most `seconds`.  `report(seconds so far, last stderr line)` every BEAT."""
+        """Run a Python script to its end, at most `seconds`; `environ` is set besides our own.
+
+        `report(seconds so far, last stderr line)` every BEAT.
+        """
         with AT_ONCE:
             with self._lock:
                 if self.cancelled:
                     return Outcome(None, "", "")
-                self._process = _start(arguments, folder)
+                self._process = _start(arguments, folder, environ)
             return self._watch(self._process, stdin.encode("utf-8", "replace"), seconds, report)
 
     def _watch(self, process: subprocess.Popen, stdin: bytes, seconds: float, report: Callable[[float, str], None]) -> Outcome:
@@ -69,12 +72,12 @@ class Child:
             _signal(self._process, getattr(signal, "SIGKILL", signal.SIGTERM))
 
 
-def _start(arguments: List[str], folder: str) -> subprocess.Popen:
+def _start(arguments: List[str], folder: str, environ: Dict[str, str]) -> subprocess.Popen:
     command = [sys.executable, "-I", "-S"]
     if sys.pycache_prefix:
         command += ["-X", "pycache_prefix=" + sys.pycache_prefix]
     return subprocess.Popen(command + arguments, cwd=folder or None, stdin=subprocess.PIPE, stdout=subprocess.PIPE,
-                            stderr=subprocess.PIPE, start_new_session=True)
+                            stderr=subprocess.PIPE, start_new_session=True, env={**os.environ, **environ})
 
 
 def _signal(process: subprocess.Popen, number: int) -> None:

@@ -10,7 +10,7 @@ from importlib import import_module
 from typing import Any, Callable, Dict, Optional
 
 from contextkernel import VERSION
-from contextkernel.host import events, rpc
+from contextkernel.host import events, rollout, rpc
 from contextkernel.host.session import transcript_of
 from contextkernel.store import book
 
@@ -198,7 +198,8 @@ class Session:
         folder = self.folder if os.path.isdir(self.folder) else tools.own_folder()
         try:
             command = tool.command(tools.checked(tool, arguments), folder, self.client)
-            outcome = child.run(command.arguments, command.stdin, folder, tool.seconds, self._reporter(request))
+            environ = dict(_thread_of(request), **(command.environ or {}))
+            outcome = child.run(command.arguments, command.stdin, folder, environ, tool.seconds, self._reporter(request))
         except tools.WrongCall as wrong:
             return _content(str(wrong), is_error=True)
         except OSError as error:
@@ -254,6 +255,14 @@ class Session:
 METHODS = {"initialize": Session.initialize, "ping": Session.ping, "tools/list": Session.list_tools, "tools/call": Session.call_tool}
 NOTIFICATIONS = {"notifications/initialized": Session.initialized, "notifications/cancelled": Session.cancelled,
                  "notifications/roots/list_changed": Session.ask_roots}
+
+
+def _thread_of(request: rpc.Request) -> dict:
+    """CK_TRANSCRIPT for a call whose `_meta` names its thread, as Codex's calls do."""
+    meta = request.params.get("_meta")
+    thread = meta.get("threadId") if isinstance(meta, dict) else None
+    path = rollout.of_thread(thread, dict(os.environ)) if isinstance(thread, str) else ""
+    return {"CK_TRANSCRIPT": path} if path else {}
 
 
 def _key(identity: Any) -> str:

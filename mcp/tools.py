@@ -8,7 +8,9 @@ from __future__ import annotations
 
 import os
 import re
-from typing import Callable, List, NamedTuple, Tuple
+from typing import Callable, List, NamedTuple, Optional, Tuple
+
+from contextkernel.store import settings
 
 ROOT = os.path.dirname(os.path.dirname(os.path.realpath(__file__)))
 CK = os.path.join(ROOT, "hooks", "ck.py")
@@ -36,10 +38,11 @@ class WrongCall(Exception):
 
 
 class Command(NamedTuple):
-    """A child's argument list (the script first) and what it reads on stdin."""
+    """A child's argument list (the script first), what it reads on stdin, and what is set in its environment."""
 
     arguments: List[str]
     stdin: str = ""
+    environ: Optional[dict] = None
 
 
 class Tool(NamedTuple):
@@ -82,7 +85,7 @@ def repo_slice_command(arguments: dict, folder: str, client: str) -> Command:
     if not os.path.isdir(repo):
         raise WrongCall("repo: no folder at %s" % repo)
     command = [CK, "slice", "--repo", repo, "--symptom", "-", "--wait"] + _budget(arguments, client)
-    return Command(command + _checked(arguments, "depth", _DEPTH, "full, 2 or 1"), arguments["symptom"])
+    return Command(command + _checked(arguments, "depth", _DEPTH, "full, 2 or 1"), arguments["symptom"], _environ(client))
 
 
 def symbol_slice_command(arguments: dict, folder: str, client: str) -> Command:
@@ -92,7 +95,7 @@ def symbol_slice_command(arguments: dict, folder: str, client: str) -> Command:
         raise WrongCall("file: no file at %s" % path)
     if arguments["symbol"].startswith("-"):
         raise WrongCall("symbol: a name such as f, Class or Class.method")
-    return Command([CK, "symbol", path, arguments["symbol"]] + _budget(arguments, client))
+    return Command([CK, "symbol", path, arguments["symbol"]] + _budget(arguments, client), "", _environ(client))
 
 
 def _path(path: str, name: str, folder: str) -> str:
@@ -105,8 +108,12 @@ def _path(path: str, name: str, folder: str) -> str:
 def _budget(arguments: dict, client: str) -> List[str]:
     given = _checked(arguments, "budget", _BUDGET, "auto or a number of tokens")
     if client == "codex":
-        return ["--budget", str(min(CODEX_MOST, int(given[1]) if given and given[1] != "auto" else CODEX_MOST))]
+        return ["--budget", str(min(CODEX_MOST, int(given[1]))) if given and given[1] != "auto" else "auto"]
     return given
+
+
+def _environ(client: str) -> Optional[dict]:
+    return {"CK_BUDGET_MAX": str(min(CODEX_MOST, settings.number("CK_BUDGET_MAX")))} if client == "codex" else None
 
 
 def _checked(arguments: dict, name: str, form: "re.Pattern[str]", what: str) -> List[str]:

@@ -4,6 +4,7 @@ from __future__ import annotations
 import json
 import os
 import queue
+import re
 import signal
 import subprocess
 import sys
@@ -600,8 +601,24 @@ def test_started_inside_the_plugin_it_asks_for_a_folder(start, plugin_root):
 def test_codex_gets_slices_that_it_does_not_cut(slow):
     server = slow(CK_TEST_STEPS="1")
     server.ask("initialize", {"clientInfo": {"name": "codex-mcp-client", "version": "0.171.0"}})
-    for given, kept in (({}, 11000), ({"budget": "auto"}, 11000), ({"budget": 4000}, 4000), ({"budget": "80000"}, 11000)):
-        assert "'--budget', '%d'" % kept in server.text("kernel_repo_slice", dict({"symptom": "x", "repo": "/"}, **given), 2)
+    for given, kept in (({}, "auto"), ({"budget": "auto"}, "auto"), ({"budget": 4000}, "4000"), ({"budget": "80000"}, "11000")):
+        assert "'--budget', '%s'" % kept in server.text("kernel_repo_slice", dict({"symptom": "x", "repo": "/"}, **given), 2)
+
+
+@pytest.mark.parametrize("used, env, tokens", [(100, {}, "11k"), (220000, {}, "5k"), (100, {"CK_BUDGET_MAX": "6000"}, "6k"), (100, {"CK_BUDGET_MAX": "900000"}, "11k"), (None, {}, "8k")])
+def test_codex_gets_the_budget_of_the_calling_thread(start, tmp_path, used, env, tokens):
+    thread, folder = "01a22b9a-de0e-78e3-b801-7569ec7473bb", tmp_path / "x" / "sessions" / "2026" / "11" / "30"
+    folder.mkdir(parents=True)
+    (tmp_path / "app.py").write_text("def total():\n    return 1\n")
+    if used is not None:
+        info = {"last_token_usage": {"total_tokens": used}, "model_context_window": 258400}
+        (folder / ("rollout-2026-11-30T08-38-19-%s.jsonl" % thread)).write_text(json.dumps({"type": "event_msg", "payload": {"type": "token_count", "info": info}}) + "\n")
+    server = start(env=dict(env, CODEX_HOME=str(tmp_path / "x")))
+    server.ask("initialize", {"clientInfo": {"name": "codex-mcp-client", "version": "0.171.0"}})
+    reply = server.ask("tools/call", {"name": "kernel_repo_slice", "arguments": {"symptom": "total", "repo": str(tmp_path)}, "_meta": {"threadId": thread}}, 2)
+    said = json.dumps(reply)
+    assert re.search(r"budget: auto: .*-> budget %s\b" % tokens, said), said
+    assert ("session 01a22b9a, model unknown, window" in said) is (used is not None)
 
 
 @pytest.mark.parametrize("frozen", [False, True])

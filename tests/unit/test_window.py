@@ -3,7 +3,7 @@ import json
 
 import pytest
 
-from contextkernel.host import models, window
+from contextkernel.host import models, rollout, window
 
 
 @pytest.mark.parametrize("model, size, known", [
@@ -79,3 +79,39 @@ def test_a_sub_agent_has_its_own_window(tmp_path, own, tokens, name):
         path.write_text("".join(json.dumps(row) + "\n" for row in own))
     budget = window.auto_budget({"CK_TRANSCRIPT": str(path)}, 80000)
     assert budget.tokens == tokens and name in budget.text
+
+
+THREAD = "01a22b9a-de0e-78e3-b801-7569ec7473bb"
+
+
+def rollout_of(folder, rows):
+    path = folder / "sessions" / "2026" / "11" / "30" / ("rollout-2026-11-30T08-38-19-%s.jsonl" % THREAD)
+    path.parent.mkdir(parents=True)
+    path.write_text("".join((row if isinstance(row, str) else json.dumps({"payload": row})) + "\n" for row in rows))
+    return str(path)
+
+
+def counted(used, window=258400):
+    return {"type": "token_count", "info": {"last_token_usage": {"total_tokens": used}, "total_token_usage": {"total_tokens": 7 * used}, "model_context_window": window}}
+
+
+@pytest.mark.parametrize("rows, state", [
+    ([{"type": "turn_context", "model": "gpt-5.5"}, counted(50210), counted(6858)], ("gpt-5.5", 258400, 6858)),
+    ([{"type": "task_started", "model_context_window": 258400}, {"type": "token_usage_record", "usage": {"total_tokens": 110}, "thread_token_usage": {"total_tokens": 9}}], ("", 258400, 110)),
+    ([counted(5), '{"payload": {"type": "token_usage_record", "usage"'], ("", 258400, 5)),
+    ([counted(5), "[" * 900 + '"token_count"', '"token_count" \x00'], ("", 258400, 5)),
+    ([counted(-1)], None), ([counted(True)], None), ([counted(5, "wide")], None), ([], None)])
+def test_the_window_of_a_codex_thread(tmp_path, rows, state):
+    path = rollout_of(tmp_path, rows)
+    assert rollout.occupancy(path) == state
+    budget = window.auto_budget({"CK_TRANSCRIPT": path}, 80000)
+    assert budget.tokens == (80000 if state else 8000) and ("session 01a22b9a, model %s," % (state[0] or "unknown") in budget.text if state else "no usage" in budget.text)
+
+
+def test_a_codex_thread_is_found_by_its_id(tmp_path):
+    path = rollout_of(tmp_path, [counted(200000)])
+    environ = {"CODEX_HOME": str(tmp_path)}
+    assert rollout.of_thread(THREAD, environ) == path
+    assert [rollout.of_thread(thread, environ) for thread in ("01a22b9a-0000-78e3-b801-7569ec7473bb", "*", "../..", "")] == [""] * 4
+    assert window.auto_budget({"CK_TRANSCRIPT": path}, 80000).tokens == int((int(258400 * 0.9) - 200000) * 0.4)
+    assert window.auto_budget({"CK_TRANSCRIPT": path, "CK_CONTEXT_WINDOW": "250000"}, 80000).tokens == 20000

@@ -1,11 +1,77 @@
-"""Codex's session file: what it knows of a command that its hook is not told."""
+"""Codex's session file: a command's exit code, which its hook is not told, and how full the window is."""
 from __future__ import annotations
 
 import json
 import os
-from typing import Optional
+import re
+from typing import NamedTuple, Optional
 
 TAIL = 1024 * 1024  # bytes looked at: the row is among the newest, and holds at most 64 KiB of output, escaped
+
+_THREAD = re.compile(r"[0-9a-fA-F-]{8,64}")
+
+
+class Occupancy(NamedTuple):
+    """`used` tokens of a window of `window` tokens, both by Codex's own count (the window less its reserve of 5 %); `model` "": not in the tail."""
+
+    model: str
+    window: int
+    used: int
+
+
+def of_thread(thread: str, environ: dict) -> str:
+    """The path of a thread's file, sessions/YYYY/MM/DD/rollout-TIME-THREAD.jsonl; "" when there is none (`--ephemeral`)."""
+    if not _THREAD.fullmatch(thread):
+        return ""
+    import glob  # late: a hook needs none of this
+
+    home = environ.get("CODEX_HOME") or os.path.join(os.path.expanduser("~"), ".codex")
+    return max(glob.glob(os.path.join(glob.escape(home), "sessions", "*", "*", "*", "rollout-*-%s.jsonl" % thread)), default="")
+
+
+def occupancy(path: str) -> Optional[Occupancy]:
+    """The newest state of the window; None when the file's tail does not tell it.  The newest row counts, also after a compaction."""
+    model, window, used = "", 0, -1
+    for row in reversed(_tail(path)):
+        if used < 0 and (b'"token_count"' in row or b'"token_usage_record"' in row):
+            payload = _payload(row)
+            info = payload.get("info") if isinstance(payload.get("info"), dict) else payload
+            usage = info.get("last_token_usage") or info.get("usage")
+            used = _count(usage.get("total_tokens") if isinstance(usage, dict) else None, -1)
+        if not window and b'"model_context_window"' in row:
+            payload = _payload(row)
+            info = payload.get("info") if isinstance(payload.get("info"), dict) else payload
+            window = _count(info.get("model_context_window"), 0)
+        if not model and b'"turn_context"' in row:
+            named = _payload(row).get("model")
+            model = named if isinstance(named, str) else ""
+        if model and window and used >= 0:
+            break
+    return Occupancy(model, window, used) if window and used >= 0 else None
+
+
+def _count(value: object, otherwise: int) -> int:
+    return value if isinstance(value, int) and not isinstance(value, bool) and value >= 0 else otherwise
+
+
+def _payload(row: bytes) -> dict:
+    try:
+        payload = json.loads(row)["payload"]
+    except (ValueError, KeyError, TypeError, RecursionError):
+        return {}
+    return payload if isinstance(payload, dict) else {}
+
+
+def _tail(path: str) -> "list[bytes]":
+    """The file's newest whole rows; [] when it cannot be read."""
+    try:
+        with open(path, "rb") as file:
+            start = max(0, os.fstat(file.fileno()).st_size - TAIL)
+            file.seek(start)
+            rows = file.read().split(b"\n")
+    except OSError:
+        return []
+    return rows[1:] if start else rows
 
 
 def exit_code(path: str, tool_use_id: str) -> Optional[int]:
@@ -15,13 +81,7 @@ def exit_code(path: str, tool_use_id: str) -> Optional[int]:
     """
     if not path or not tool_use_id:
         return None
-    try:
-        with open(path, "rb") as file:
-            file.seek(max(0, os.fstat(file.fileno()).st_size - TAIL))
-            rows = file.read().split(b"\n")
-    except OSError:
-        return None
-    for row in reversed(rows):
+    for row in reversed(_tail(path)):
         if tool_use_id.encode("utf-8", "replace") in row and b"CommandExecution" in row:
             code = _code_in(row, tool_use_id)
             if code is not None:
@@ -30,11 +90,9 @@ def exit_code(path: str, tool_use_id: str) -> Optional[int]:
 
 
 def _code_in(row: bytes, tool_use_id: str) -> Optional[int]:
-    try:
-        payload = json.loads(row)["payload"]
-        item = payload["item"] if payload["type"] == "item_completed" else {}
-        ours = item["type"] == "CommandExecution" and item["id"] == tool_use_id
-    except (ValueError, KeyError, TypeError, RecursionError):
+    payload = _payload(row)
+    item = payload.get("item") if payload.get("type") == "item_completed" else None
+    if not isinstance(item, dict) or item.get("type") != "CommandExecution" or item.get("id") != tool_use_id:
         return None
-    code = item.get("exit_code") if ours else None
+    code = item.get("exit_code")
     return code if isinstance(code, int) and not isinstance(code, bool) else None

@@ -5,13 +5,14 @@ import glob
 import os
 from typing import List, NamedTuple
 
-from contextkernel.host import models, transcript
+from contextkernel.host import models, rollout, transcript
 
 SHARE = 0.4  # of the headroom
 LEAST = 4000
 WITHOUT_SESSION = 8000  # tokens: the default of a slice whose session is not known
 COMPACTION_RESERVE = 33000  # Claude Code compacts at window - 20,000 (answer) - 13,000 (margin); seen at 167,000 of 200,000 and 967,000 of 1,000,000
 ANSWER_RESERVE = 20000
+CODEX_COMPACTS_AT = 0.9  # of the window that Codex tells; its own default limit is 90 % of the whole window, this is 86 %
 TAIL = 2 * 1024 * 1024  # bytes of the transcript read for the newest usage
 
 
@@ -67,20 +68,29 @@ def resolve(session: str, model: str, usage: dict, environ: dict, most: int, com
     """
     used = occupancy(usage)
     point, known = compaction_point(model, environ, used, compacted_at)
+    return _share(session, model or "unknown", "" if known else " (unknown model: the smallest window is assumed)", point, used, most)
+
+
+def _share(session: str, model: str, note: str, point: int, used: int, most: int) -> Budget:
     headroom = max(0, point - used)
     tokens = min(max(LEAST, int(headroom * SHARE)), max(LEAST, most))
-    note = "" if known else " (unknown model: the smallest window is assumed)"
     return Budget(tokens, "budget: auto: session %s, model %s%s, window ~%s, in use ~%s, headroom ~%s -> budget %s" % (
-        session, model or "unknown", note, _k(point), _k(used), _k(headroom), _k(tokens)))
+        session, model, note, _k(point), _k(used), _k(headroom), _k(tokens)))
 
 
 def auto_budget(environ: dict, most: int) -> Budget:
-    """The budget of the agent that the environment names (CK_TRANSCRIPT, or CLAUDE_CODE_SESSION_ID), else 8,000 tokens, said so.
+    """The budget of the agent that the environment names (CK_TRANSCRIPT, which may be Codex's rollout, or CLAUDE_CODE_SESSION_ID), else 8,000 tokens, said so.
 
     A sub-agent that has said nothing yet gets the budget of its session.
     """
     paths = find_transcripts(environ)
     for path in paths:
+        if os.path.basename(path).startswith("rollout-"):
+            state = rollout.occupancy(path)
+            if state:
+                point = _number(environ, "CK_CONTEXT_WINDOW") or int(state.window * CODEX_COMPACTS_AT)
+                return _share(_thread(path)[:8], state.model or "unknown", "", point, state.used, most)
+            continue
         news = transcript.advance({}, path, TAIL, from_start=False)[1]  # the newest row counts, so a rewind further up does not matter
         if news.usage:
             return resolve(_name(path), news.model, news.usage, environ, most, news.compacted_at)
@@ -100,6 +110,11 @@ def find_transcripts(environ: dict) -> List[str]:
         return []
     config = environ.get("CLAUDE_CONFIG_DIR") or os.path.join(os.path.expanduser("~"), ".claude")
     return sorted(glob.glob(os.path.join(glob.escape(config), "projects", "*", glob.escape(session_id) + ".jsonl")))[:1]
+
+
+def _thread(path: str) -> str:
+    """The thread's id in a name such as rollout-2026-11-30T08-38-19-01a22b9a-de0e-78e3-b801-7569ec7473bb.jsonl."""
+    return "-".join(os.path.basename(path)[:-len(".jsonl")].split("-")[-5:])
 
 
 def _name(path: str) -> str:
