@@ -68,6 +68,28 @@ def test_a_merge_keeps_the_content(tmp_path):
     assert many.content() == refreshed(root, tmp_path / "one.db").content()
 
 
+def test_merges_of_small_segments_leave_the_large_one_until_much_is_dead(tmp_path, monkeypatch):
+    root = tmp_path / "repo"
+    root.mkdir()
+    for number in range(120):
+        (root / ("f%d.py" % number)).write_text(some_source(random.Random(number)))
+    monkeypatch.setattr(indexes, "SETTLED_BYTES", sum(os.path.getsize(str(path)) for path in root.iterdir()) // 2)
+    kept = refreshed(root, tmp_path / "i.db")
+    assert kept.meta("settled") == "1"
+    first = lambda: kept.base.execute("SELECT term, value FROM posting WHERE segment = 1 ORDER BY term").fetchall()
+    before, segments, changed = first(), [], []
+    for step in range(60):
+        (root / ("f%d.py" % (step % 4))).write_text(some_source(random.Random(100 + step)))
+        kept.refresh(str(root), sources(root), scanning.scan)
+        segments.append(int(kept.meta("segments")))
+        changed.append(first() != before)
+        before = first()
+    assert max(segments) == 13, "the large one and twelve small ones"
+    assert segments[12] == 2 and not any(changed[:13]), "the first merge leaves the large segment"
+    assert sum(changed) == 1 and segments[changed.index(True)] == 1, "a fifth is dead"
+    assert kept.content() == refreshed(root, tmp_path / "one.db").content()
+
+
 def test_a_build_that_ends_early_goes_on_where_it_was(tmp_path):
     root = tmp_path / "repo"
     root.mkdir()

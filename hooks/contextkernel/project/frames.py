@@ -26,30 +26,33 @@ class Place(NamedTuple):
 
 
 class _Form(NamedTuple):
+    """`hints`: every match holds one of them; a pattern is compiled when it may match (all of them cost 5 ms)."""
+
     runtime: str
-    pattern: "re.Pattern[str]"
+    pattern: str
     raise_last: bool
+    hints: Tuple[str, ...]
 
 
 _P = r"[\w.@~+$%\-/\\:]"  # characters of a path; ":" for drives and schemes
 _FORMS = (
-    _Form("python", re.compile(r'File "(?P<path>[^"\n]+)", line (?P<line>\d+)(?:, in (?P<name>[\w.<>]+))?'), True),
-    _Form("ipython", re.compile(r"^File (?P<path>[^\s:\"][^\n:\"]*\.pyx?):(?P<line>\d+), in (?P<name>[\w.<>]+)", re.M), True),
-    _Form("ipython", re.compile(r"^(?P<path>[~/\w][^\n:\"'()<>]*?\.pyx?) in (?P<name>[\w.<>]+)\((?:[^\n]*)\)\s*(?:\n(?![^\n]*-->)[^\n]*){0,6}(?:\n\s*-+> ?(?P<line>\d+))?", re.M), True),
-    _Form("pytest", re.compile(r"^(?:E\s+)?(?P<path>[\w./\\-]+\.pyx?):(?P<line>\d+):(?: in (?P<name>[\w<>]+)| ?\w*|[ \t])", re.M), True),
-    _Form("java", re.compile(r"\bat (?:[\w.\-@]+/)?(?P<class>[\w.$]+)\.(?P<name>[\w$<>]+)\((?P<path>\w+\.(?:java|kt|scala|groovy)):(?P<line>\d+)\)"), False),
-    _Form("node", re.compile(r"^\s*at (?:async )?(?:(?P<name>[^\n(]{1,120}?) \()?(?P<path>(?:file://|webpack://)?/?" + _P + r"+?\.[a-z]{2,6})(?:\?[^:\n)]*)?:(?P<line>\d+):\d+\)?", re.M), False),
-    _Form("firefox", re.compile(r"^(?P<name>[\w.$/<>\[\]]*)@(?P<path>\S+?\.[a-z]{2,6}):(?P<line>\d+):\d+$", re.M), False),
-    _Form("go", re.compile(r"^[ \t]+(?P<path>[\w./@\-~+:\\]+\.go):(?P<line>\d+)(?: \+0x[0-9a-f]+|:|$)", re.M), False),
-    _Form("rust", re.compile(r"panicked at (?:'[^\n]*', )?(?P<path>" + _P + r"+?\.rs):(?P<line>\d+):\d+"), False),
-    _Form("rust", re.compile(r"^\s+(?:at|-->) (?P<path>" + _P + r"+?\.rs):(?P<line>\d+)(?::\d+)?", re.M), False),
-    _Form("native", re.compile(r"^\s*#\d+\s+(?:0x[0-9a-f]+ )?(?:in )?(?P<name>[\w:~<>*&]+)[^\n]*?(?: at |\s)(?P<path>[\w./\\+-]+\.(?:c|cc|cpp|cxx|h|hpp|hh|hxx|inl|ipp|m|mm)):(?P<line>\d+)", re.M), False),
-    _Form("php", re.compile(r"^#\d+ (?P<path>[^\s(]+\.php)\((?P<line>\d+)\): ?(?P<name>[\w\\>:-]*)", re.M), False),
-    _Form("php", re.compile(r"\bin (?P<path>/[^\s:]+\.php)(?: on line |:)(?P<line>\d+)"), False),
-    _Form("ruby", re.compile(r"(?P<path>[\w./-]+\.rb):(?P<line>\d+):in [`'](?P<name>[^'\n]*)'"), False),
-    _Form(".net", re.compile(r"\bat (?P<name>[\w.`<>]+)\([^\n)]*\) in (?P<path>[^\n:]*(?::\\[^\n:]*)?\.(?:cs|vb|fs)):line (?P<line>\d+)"), False),
-    _Form("typescript", re.compile(r"^(?P<path>[\w./\\@-]+\.[cm]?[jt]sx?)\((?P<line>\d+),\d+\): (?:error|warning)", re.M), False),
-    _Form("compiler", re.compile(r"(?P<path>(?:[A-Za-z]:)?[\w./\\+@-]+\.[A-Za-z]{1,5}):(?P<line>\d+)(?::\d+)?"), False),
+    _Form("python", r'File "(?P<path>[^"\n]+)", line (?P<line>\d+)(?:, in (?P<name>[\w.<>]+))?', True, ('File "',)),
+    _Form("ipython", r"^File (?P<path>[^\s:\"][^\n:\"]*\.pyx?):(?P<line>\d+), in (?P<name>[\w.<>]+)", True, ("File ",)),
+    _Form("ipython", r"^(?P<path>[~/\w][^\n:\"'()<>]*?\.pyx?) in (?P<name>[\w.<>]+)\((?:[^\n]*)\)\s*(?:\n(?![^\n]*-->)[^\n]*){0,6}(?:\n\s*-+> ?(?P<line>\d+))?", True, (".py in ", ".pyx in ")),
+    _Form("pytest", r"^(?:E\s+)?(?P<path>[\w./\\-]+\.pyx?):(?P<line>\d+):(?: in (?P<name>[\w<>]+)| ?\w*|[ \t])", True, (".py:", ".pyx:")),
+    _Form("java", r"\bat (?:[\w.\-@]+/)?(?P<class>[\w.$]+)\.(?P<name>[\w$<>]+)\((?P<path>\w+\.(?:java|kt|scala|groovy)):(?P<line>\d+)\)", False, (".java:", ".kt:", ".scala:", ".groovy:")),
+    _Form("node", r"^\s*at (?:async )?(?:(?P<name>[^\n(]{1,120}?) \()?(?P<path>(?:file://|webpack://)?/?" + _P + r"+?\.[a-z]{2,6})(?:\?[^:\n)]*)?:(?P<line>\d+):\d+\)?", False, ("at ",)),
+    _Form("firefox", r"^(?P<name>[\w.$/<>\[\]]*)@(?P<path>\S+?\.[a-z]{2,6}):(?P<line>\d+):\d+$", False, ("@",)),
+    _Form("go", r"^[ \t]+(?P<path>[\w./@\-~+:\\]+\.go):(?P<line>\d+)(?: \+0x[0-9a-f]+|:|$)", False, (".go:",)),
+    _Form("rust", r"panicked at (?:'[^\n]*', )?(?P<path>" + _P + r"+?\.rs):(?P<line>\d+):\d+", False, ("panicked at ",)),
+    _Form("rust", r"^\s+(?:at|-->) (?P<path>" + _P + r"+?\.rs):(?P<line>\d+)(?::\d+)?", False, (".rs:",)),
+    _Form("native", r"^\s*#\d+\s+(?:0x[0-9a-f]+ )?(?:in )?(?P<name>[\w:~<>*&]+)[^\n]*?(?: at |\s)(?P<path>[\w./\\+-]+\.(?:c|cc|cpp|cxx|h|hpp|hh|hxx|inl|ipp|m|mm)):(?P<line>\d+)", False, ("#",)),
+    _Form("php", r"^#\d+ (?P<path>[^\s(]+\.php)\((?P<line>\d+)\): ?(?P<name>[\w\\>:-]*)", False, (".php(",)),
+    _Form("php", r"\bin (?P<path>/[^\s:]+\.php)(?: on line |:)(?P<line>\d+)", False, (".php",)),
+    _Form("ruby", r"(?P<path>[\w./-]+\.rb):(?P<line>\d+):in [`'](?P<name>[^'\n]*)'", False, (".rb:",)),
+    _Form(".net", r"\bat (?P<name>[\w.`<>]+)\([^\n)]*\) in (?P<path>[^\n:]*(?::\\[^\n:]*)?\.(?:cs|vb|fs)):line (?P<line>\d+)", False, (":line ",)),
+    _Form("typescript", r"^(?P<path>[\w./\\@-]+\.[cm]?[jt]sx?)\((?P<line>\d+),\d+\): (?:error|warning)", False, ("): ",)),
+    _Form("compiler", r"(?P<path>(?:[A-Za-z]:)?[\w./\\+@-]+\.[A-Za-z]{1,5}):(?P<line>\d+)(?::\d+)?", False, (":",)),
 )
 _GROUPS = re.compile(r"^Traceback \(most recent call last\)|^\s*(?:Caused by|Suppressed):|^goroutine \d+|^During handling of|^The above exception|^stack backtrace:", re.M)
 _LATER_IS_ROOT = ("java",)  # "Caused by" goes towards the root; in Python the first traceback of a chain is the root
@@ -61,7 +64,9 @@ def frames_of(text: str) -> Tuple[Frame, ...]:
     found: List[tuple] = []
     taken: List[Tuple[int, int]] = []
     for form in _FORMS:
-        for match in form.pattern.finditer(text):
+        if not any(hint in text for hint in form.hints):
+            continue
+        for match in re.compile(form.pattern, re.M).finditer(text):
             start, end = match.span("path")
             if any(first < end and start < last for first, last in taken):
                 continue

@@ -1,7 +1,7 @@
 """The import graph, resolved where it is walked: no edge is kept, so no edge can be out of date."""
 from __future__ import annotations
 
-from typing import Dict, Iterable, List
+from typing import Dict, Iterable, List, Set
 
 from contextkernel.project.languages import language_of, tongue
 from contextkernel.project.places import Repository
@@ -35,14 +35,19 @@ def importers(path: str, repository: Repository) -> List[str]:
 
     Those that reach it through a re-export name the package instead: they are importers of its `__init__`.
     """
+    return [other for other in _may_import(path, repository) if path in imported(other, repository)]
+
+
+def _may_import(path: str, repository: Repository) -> List[str]:
+    """The files whose imports have a word that can mean the file `path`, sorted."""
     folder, _, name = path.rpartition("/")
     stem = name.partition(".")[0]
     words = {stem, folder.rpartition("/")[2]} if stem in _PACKAGE_FILES or path.endswith(".go") else {stem}
     paths = {row.number: row.path for row in repository.rows.values()}
-    found = set()
+    found: Set[str] = set()
     for entries in repository.postings([IMPORTS + word for word in sorted(words) if word]).values():
         found.update(paths[entry >> BITS] for entry in entries if entry >> BITS in paths)
-    return sorted(other for other in found if other != path and path in imported(other, repository))
+    return sorted(found - {path})
 
 
 def closure(seeds: Iterable[str], depth: int, repository: Repository) -> Dict[str, int]:
@@ -86,6 +91,7 @@ def related_tests(paths: Iterable[str], repository: Repository, most: int = 6) -
         for name in ("test_" + stem + suffix, stem + "_test" + suffix, stem + "Test" + suffix, stem + ".test" + suffix, stem + ".spec" + suffix):
             found.update(dict.fromkeys(repository.named(name)))
     for path in subjects[:3]:
-        if len(found) < most:
-            found.update(dict.fromkeys(other for other in importers(path, repository) if repository.is_test(other)))
+        for other in _may_import(path, repository):
+            if len(found) < most and other not in found and repository.is_test(other) and path in imported(other, repository):
+                found[other] = None
     return list(found)[:most]

@@ -1,14 +1,15 @@
 """The places of the best files that fit a budget."""
 from __future__ import annotations
 
-from typing import Dict, List, NamedTuple, Sequence, Set, Tuple
+from collections import Counter
+from typing import Dict, Iterable, List, NamedTuple, Sequence, Set, Tuple
 
 from contextkernel.project import subtokens
 from contextkernel.project.blocks import Block, blocks_of
 from contextkernel.project.places import Repository
 from contextkernel.project.ranking import Ranking, Spot
 from contextkernel.project.sheet import Sheet
-from contextkernel.project.symptom import SHINGLE, WORDS, Symptom
+from contextkernel.project.symptom import Symptom
 
 BYTES_A_TOKEN = 4
 FILES, LEAST_FILES = 60, 12  # best files that are cut into blocks, as long as they hold
@@ -22,6 +23,15 @@ BRIDGE = 400  # bytes between two chosen blocks, or to an end of the file, that 
 WHOLE = 2500  # bytes; a file of at most as many is shown whole or not at all, when there is room
 FADED = 0.005  # of the best block's gain: below, a block says next to nothing about the symptom, and the budget is a ceiling
 OUTLINED, OUTLINE_SHARE = 8, 0.06  # best files of which a line is shown in any case, if that takes at most this share
+
+
+class _Letters(Dict[int, int]):
+    def __missing__(self, code: int) -> int:
+        self[code] = found = code if 97 <= code <= 122 else 32
+        return found
+
+
+_LETTERS = _Letters()  # a table for `translate`: all but the letters a to z are blanks
 
 
 class Candidate(NamedTuple):
@@ -50,23 +60,23 @@ class _Told:
 
     def __init__(self, worth: Dict[str, float]) -> None:
         self._worth = worth  # of a sub-token
-        self._starts = frozenset(term[:3] for term in worth)
+        self._starts = frozenset(term[:3].encode("utf-8") for term in worth)
         self._met: Set[bytes] = set()
         self._telling: Dict[bytes, Tuple[str, ...]] = {}  # word -> those of its sub-tokens that the symptom has
 
     def worth(self, text: str) -> float:
         """The sum over sub-tokens of the symptom in a text; one that comes again counts more, up to three times as much."""
         words = subtokens.words_of(text.encode("ascii", "replace"))
-        for word in set(words) - self._met:
-            self._met.add(word)
-            if not self._starts.isdisjoint(subtokens.starts_of(word)):  # saves the stemming of most
-                pieces = tuple(piece for piece in subtokens.pieces_of(word) if piece in self._worth)
-                if pieces:
-                    self._telling[word] = pieces
+        new = set(words) - self._met
+        self._met |= new
+        for word in subtokens.starting(new, self._starts):
+            pieces = tuple(piece for piece in subtokens.pieces_of(word) if piece in self._worth)
+            if pieces:
+                self._telling[word] = pieces
         times: Dict[str, int] = {}
-        for word in filter(self._telling.__contains__, words):
+        for word, number in Counter(filter(self._telling.__contains__, words)).items():
             for term in self._telling[word]:
-                times[term] = times.get(term, 0) + 1
+                times[term] = times.get(term, 0) + number
         return sum(self._worth[term] * times[term] * (K1 + 1) / (times[term] + K1) for term in sorted(times))
 
 
@@ -121,10 +131,11 @@ def _worth_reading(allowed: Sequence[str], repository: Repository) -> List[str]:
 def _candidates(symptom: Symptom, ranking: Ranking, paths: Sequence[str], sheet: Sheet, repository: Repository) -> List[Candidate]:
     """The blocks of some files, best first."""
     found: List[Candidate] = []
-    shingles = frozenset(symptom.shingles)
     told = _Told({term: weight * ranking.idf[term] for term, weight in symptom.weights.items()})
     for path in paths:
         lines = sheet.split(path)
+        low = repository.text(path).lower() if symptom.shingles else ""
+        shingles = [one for one in symptom.shingles if all(word in low for word in one)]
         named = sheet.lines.get(path, set())
         strength = max(ranking.scores[path], 0.001) ** FILE_POWER
         definitions = repository.facts(path).definitions
@@ -141,7 +152,7 @@ def _candidates(symptom: Symptom, ranking: Ranking, paths: Sequence[str], sheet:
     return found
 
 
-def _evidence(block: Block, text: str, ranking: Ranking, named: Set[int], shingles: frozenset) -> "Tuple[float, str]":
+def _evidence(block: Block, text: str, ranking: Ranking, named: Set[int], shingles: Sequence[Tuple[str, ...]]) -> "Tuple[float, str]":
     """(factor, reasons) of what speaks for a block besides its words; `named`: lines of the file that the symptom names."""
     factor, why = 1.0, []
     names = [name for name in block.names if name in ranking.names]
@@ -150,12 +161,19 @@ def _evidence(block: Block, text: str, ranking: Ranking, named: Set[int], shingl
         why.append("defines " + names[0])
     if any(block.first <= number <= block.last for number in named):
         factor *= SPOT_BLOCK
-    if shingles:
-        words = WORDS.findall(text.lower())
-        if not shingles.isdisjoint(zip(*(words[at:] for at in range(SHINGLE)))):
-            factor *= MESSAGE_BLOCK
-            why.append("text of the message")
+    if shingles and _has_one(text.lower(), shingles):
+        factor *= MESSAGE_BLOCK
+        why.append("text of the message")
     return factor, "; ".join(why)
+
+
+def _has_one(text: str, shingles: Sequence[Tuple[str, ...]]) -> bool:
+    """Whether a lower-case text has the words of a shingle in a row."""
+    likely = [one for one in shingles if all(word in text for word in one)]  # most texts have none: no need to look closer
+    if not likely:
+        return False
+    words = " %s " % " ".join(text.translate(_LETTERS).split())
+    return any(" %s " % " ".join(one) in words for one in likely)
 
 
 def _outline(one: Candidate) -> Set[int]:

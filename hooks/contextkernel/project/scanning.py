@@ -64,7 +64,7 @@ def _add_names(terms: Dict[str, int], definitions: List[Definition], is_test: bo
     for name in {one.name: 1 for one in definitions}:
         if not is_test:
             terms[DEFINES + name] = 1
-        for piece in pieces_of[name]:
+        for piece in pieces_of[name.encode() if name.isascii() else name]:  # most were met in the text, as bytes
             named[piece] = named.get(piece, 0) + 1
     for piece, times in named.items():
         terms[piece] = terms.get(piece, 0) | (min(times, 15) << NAMED_SHIFT)

@@ -3,10 +3,11 @@ from __future__ import annotations
 
 import re
 from collections import Counter
-from typing import Any, Dict, List, Set, Tuple
+from typing import Any, Dict, FrozenSet, Iterable, List, Tuple
 
 WORD = re.compile(r"[A-Za-z_][A-Za-z0-9_]{1,60}")
 _PIECE = re.compile(r"[A-Z]+(?![a-z])|[A-Z]?[a-z]+|[0-9]+")
+_PIECE_BYTES = re.compile(rb"[A-Z]+(?![a-z])|[A-Z]?[a-z]+|[0-9]+")
 _ENDINGS = ("ing", "ies", "ed", "es", "s")
 _DIGITS = b"0123456789"
 _WORD_BYTES = bytes(byte if chr(byte).isalnum() and byte < 128 or byte == 0x5F else 0x20 for byte in range(256))
@@ -29,7 +30,12 @@ class _Pieces(Dict[Any, Tuple[str, ...]]):
 
     def __missing__(self, word: Any) -> Tuple[str, ...]:
         text = word if isinstance(word, str) else word.lstrip(_DIGITS).decode("ascii")
-        pieces = [stem(piece.lower()) for piece in _PIECE.findall(text) if len(piece) > 1] if len(text) <= LONGEST_WORD else []
+        if len(text) > LONGEST_WORD:
+            pieces = []
+        elif text.islower() and text.isascii() and text.replace("_", "").isalpha():  # most words: no need for the regex
+            pieces = [stem(piece) for piece in text.split("_") if len(piece) > 1]
+        else:
+            pieces = [stem(piece.lower()) for piece in _PIECE.findall(text) if len(piece) > 1]
         if len(pieces) > 1:
             pieces.append(text.lower().strip("_"))
         found = self[word] = tuple(pieces)
@@ -44,11 +50,31 @@ def pieces_of(word: str) -> Tuple[str, ...]:
     return PIECES[word]
 
 
-def starts_of(word: bytes) -> Set[str]:
-    """The first three letters of each sub-token of a word: a word without those of a term does not have the term."""
-    text = word.lstrip(_DIGITS).decode("ascii")
-    starts = {piece[:3].lower() for piece in _PIECE.findall(text)}
-    starts.add(text.lower().strip("_")[:3])
+def starting(words: Iterable[bytes], starts: FrozenSet[bytes]) -> List[bytes]:
+    """The words of which a sub-token, or the whole, may begin with one of `starts` (three lower-case letters each).
+
+    Saves the stemming of most words: one that is left out has no sub-token that begins so.
+    """
+    found = []
+    for word in words:
+        if word.isalpha() and word.islower():
+            if word[:3] in starts:
+                found.append(word)
+        elif not starts.isdisjoint(_starts_of(word)):
+            found.append(word)
+    return found
+
+
+def _starts_of(word: bytes) -> List[bytes]:
+    """The first three letters of each sub-token of a word that is not all lower-case letters, and of the whole."""
+    low = word.lower()
+    whole = low.strip(b"_")
+    if (low == word or word.isupper()) and low.replace(b"_", b"").isalpha():
+        starts = [piece[:3] for piece in whole.split(b"_")]
+    else:
+        starts = [piece[:3].lower() for piece in _PIECE_BYTES.findall(word.lstrip(_DIGITS))]
+        whole = low.lstrip(_DIGITS).strip(b"_")
+    starts.append(whole[:3])
     return starts
 
 

@@ -10,6 +10,7 @@ import time
 import zlib
 from collections import namedtuple
 
+from contextkernel.digests import digest_of
 from contextkernel.store import settings
 
 TYPE_CHECKING = False  # typing costs 3 ms of a hook
@@ -18,7 +19,6 @@ if TYPE_CHECKING:
 
 HANDLE_DIGITS = 12  # hex digits of the SHA-256; 48 bits: a clash among a million blobs has a chance of 0.2 %
 SHORTEST_PREFIX = 8
-SMALL = 1 << 20  # bytes
 LEVEL = 1  # zlib: 7.6 MB of log in about 120 ms; higher levels cost more than the disk they save
 
 
@@ -34,24 +34,6 @@ class Blob(namedtuple("Blob", "path handle size used")):
     """A stored blob: its path and handle, bytes on disk, and the time it was last stored (seconds since the epoch)."""
 
     __slots__ = ()
-
-
-def digest_of(data: bytes) -> str:
-    """The SHA-256 of the bytes, 64 hex digits.
-
-    hashlib loads OpenSSL (3 to 4 ms of a hook's 20), which pays only for large data: it is about three times as fast.
-    """
-    if len(data) < SMALL:
-        try:
-            from _sha2 import sha256  # 3.12 and newer
-        except ImportError:
-            try:
-                from _sha256 import sha256
-            except ImportError:
-                from hashlib import sha256
-    else:
-        from hashlib import sha256
-    return sha256(data).hexdigest()
 
 
 def handle_of(data: bytes) -> str:

@@ -6,18 +6,20 @@ and nothing is ever rewritten in place.  An index is never wrong, only older: a 
 """
 from __future__ import annotations
 
-import hashlib
 import json
 import os
 import re
 import sqlite3
 from array import array
+from collections import defaultdict
 from typing import Any, Callable, Dict, Iterable, List, NamedTuple, Sequence, Tuple
 
+from contextkernel.digests import digest_of
 from contextkernel.store import settings
 
 SEGMENT_BYTES = 48 << 20  # of source; a build commits after as many
-MOST_SEGMENTS = 12  # more are merged into one
+MOST_SEGMENTS = 12  # beyond the settled ones; more are merged into one
+SETTLED_BYTES = 4 << 20  # of source: a segment of as much is merged again only with all others
 ANSWERS_KEPT = 64
 BUSY_SECONDS = 10
 POSTING_BITS = 12  # of a posting say how the term occurs, the 20 above are the number of the file
@@ -48,7 +50,7 @@ def file_of(root: str) -> str:
     """The index file of a repository: its name and a hash of its real path."""
     real = os.path.realpath(root)
     name = re.sub(r"[^A-Za-z0-9._-]+", "_", os.path.basename(real))[:40] or "root"
-    return os.path.join(settings.folder("index"), "%s-%s.db" % (name, hashlib.sha256(os.fsencode(real)).hexdigest()[:12]))
+    return os.path.join(settings.folder("index"), "%s-%s.db" % (name, digest_of(os.fsencode(real))[:12]))
 
 
 class Index:
@@ -120,13 +122,18 @@ class Index:
         source, so what is done stays done when the process ends; the next refresh goes on.
         """
         changed, gone = self.stale(files)
+        self.bring_up(root, files, changed, gone, scan, segment_bytes)
+        return len(changed)
+
+    def bring_up(self, root: str, files: Dict[str, Tuple[int, int]], changed: List[str], gone: List[str], scan: Callable[[str, bytes], Any],
+                 segment_bytes: int = SEGMENT_BYTES) -> None:
+        """`refresh`, with what `stale` has said."""
         if gone:
             self._writing(lambda: self._forget(gone))
         for batch in _batches(changed, files, segment_bytes):
             self.add(root, {path: files[path] for path in batch}, scan)
-        if int(self.meta("segments") or 0) > MOST_SEGMENTS:
+        if int(self.meta("segments") or 0) - int(self.meta("settled") or 0) > MOST_SEGMENTS:
             self._writing(self._merge)
-        return len(changed)
 
     def add(self, root: str, files: Dict[str, Tuple[int, int]], scan: Callable[[str, bytes], Any]) -> None:
         """Scan some files into a segment of their own."""
@@ -139,13 +146,13 @@ class Index:
             self.base.execute("DELETE FROM file WHERE path=?", (path,))
 
     def _add_segment(self, scans: Sequence[tuple]) -> None:
-        known = {path for (path,) in self.base.execute("SELECT path FROM file")}
-        self._forget(path for path, _, _ in scans if path in known)
+        if self.base.execute("SELECT 1 FROM file LIMIT 1").fetchone():
+            self._forget(path for path, _, _ in scans)
         number, segment = int(self.meta("last") or 0), int(self.meta("segments") or 0) + 1
         if number + len(scans) >= MOST_NUMBERS:
             self._begin(self.meta("version"))  # numbers are used up: the next refresh scans all
             return
-        rows, facts, postings = [], [], {}
+        rows, facts, postings = [], [], defaultdict(list)
         for path, (size, mtime), found in scans:
             number += 1
             rows.append((number, path, size, mtime, found.language, found.length, found.note, found.blind))
@@ -154,38 +161,44 @@ class Index:
             facts.append((number, json.dumps([found.imports, found.definitions], separators=(",", ":"))))
             high = number << POSTING_BITS
             for term, bits in found.terms.items():
-                entry = postings.get(term)
-                if entry is None:
-                    postings[term] = [high | bits]
-                else:
-                    entry.append(high | bits)
+                postings[term].append(high | bits)
         self.base.executemany("INSERT INTO file VALUES(?,?,?,?,?,?,?,?)", rows)
         self.base.executemany("INSERT INTO fact VALUES(?,?)", facts)
         self._write_postings(segment, postings)
         self._put("last", str(number))
         self._put("segments", str(segment))
+        if sum(size for _, (size, _), _ in scans) >= SETTLED_BYTES:
+            self._put("settled", str(segment))
 
     def _write_postings(self, segment: int, postings: Dict[str, List[int]]) -> None:
         self.base.executemany("INSERT INTO posting VALUES(?,?,?)",
                               ((term, segment, array("I", postings[term]).tobytes()) for term in sorted(postings)))
 
     def _merge(self) -> None:
-        """All postings as one segment, those of dead numbers left out."""
+        """The small segments as one, postings of dead numbers left out; all of them when a fifth of the numbers in use are dead.
+
+        A merge of all costs as much as half a build: after every dozenth edit that would be felt.
+        """
         live = {number for (number,) in self.base.execute("SELECT number FROM file")}
+        missing = int(self.meta("last")) - len(live)
+        settled = 0 if (missing - int(self.meta("left out") or 0)) * 4 > len(live) else int(self.meta("settled") or 0)
         merged: Dict[str, List[int]] = {}
-        for term, value in self.base.execute("SELECT term, value FROM posting ORDER BY term, segment"):
+        for term, value in self.base.execute("SELECT term, value FROM posting WHERE segment > ? ORDER BY term, segment", (settled,)):
             kept = [entry for entry in array("I", value) if entry >> POSTING_BITS in live]
             if kept:
                 merged.setdefault(term, []).extend(kept)
-        self.base.execute("DELETE FROM posting")
-        self._write_postings(1, merged)
-        self._put("segments", "1")
+        self.base.execute("DELETE FROM posting WHERE segment > ?", (settled,))
+        self._write_postings(settled + 1, merged)
+        self._put("segments", str(settled + 1))
+        if not settled:
+            self._put("settled", "1")
+            self._put("left out", str(missing))
 
     # -- reading
 
     def files(self) -> List[File]:
         """All rows, by path."""
-        return [File(*row) for row in self.base.execute("SELECT number, path, size, mtime_ns, language, length, note, blind FROM file ORDER BY path")]
+        return [File._make(row) for row in self.base.execute("SELECT number, path, size, mtime_ns, language, length, note, blind FROM file ORDER BY path")]
 
     def postings(self, terms: Sequence[str]) -> Dict[str, List[int]]:
         """Term -> its postings (number of the file << 12 | bits), dead numbers among them; terms that nowhere occur are left out."""

@@ -64,7 +64,7 @@ def _git_names(root: str) -> List[str]:
 def _with_facts(root: str, names: List[str]) -> Listing:
     files: Dict[str, Tuple[int, int]] = {}
     notes: List[str] = []
-    base = root + os.sep
+    base, walked = root + os.sep, False
     for name in names:
         try:
             facts = os.lstat(base + name)
@@ -74,14 +74,15 @@ def _with_facts(root: str, names: List[str]) -> Listing:
             files[name] = (facts.st_size, facts.st_mtime_ns)
         elif stat.S_ISDIR(facts.st_mode):  # a submodule, or a repository inside this one
             _walk(root, name.rstrip("/"), [], files, notes)
-    return Listing(dict(sorted(files.items())) if len(files) != len(names) else files, "git", tuple(sorted(notes)))
+            walked = True
+    return Listing(dict(sorted(files.items())) if walked else files, "git", tuple(sorted(notes)))
 
 
 def _walk(root: str, folder: str, layers: "List[tuple]", files: Dict[str, Tuple[int, int]], notes: List[str]) -> None:
     """Add the files below a folder; links to folders are not followed, so loops cannot occur."""
     try:
         with os.scandir(os.path.join(root, folder)) as entries:
-            found = sorted(entries, key=lambda entry: entry.name)
+            found = list(entries)
     except OSError:
         notes.append("%s: not readable" % (folder or "."))
         return
@@ -94,8 +95,9 @@ def _walk(root: str, folder: str, layers: "List[tuple]", files: Dict[str, Tuple[
     for entry in found:
         path = folder + "/" + entry.name if folder else entry.name
         try:
-            is_folder, is_file = entry.is_dir(follow_symlinks=False), entry.is_file(follow_symlinks=False)
-            if not (is_folder or is_file) or refused(path, is_folder, layers):
+            is_file = entry.is_file(follow_symlinks=False)
+            is_folder = not is_file and entry.is_dir(follow_symlinks=False)
+            if not (is_folder or is_file) or layers and refused(path, is_folder, layers):
                 continue
             if is_folder and entry.name not in _TOOL_FOLDERS:
                 _walk(root, path, layers, files, notes)

@@ -3,16 +3,17 @@ from __future__ import annotations
 
 import re
 import sys
-from typing import List
+from typing import Iterator, List, Tuple
 
 from contextkernel.project.blanking import without_triple_quotes as blank
 from contextkernel.project.definitions import Definition, matched
 
-# These begin with literals, which the engine finds five times faster than the blanks of a line; what stands before them is then looked at
+# These begin with words that are looked for as such, ten times faster than by the engine; what stands before them is then looked at
 _HEAD = re.compile(r"(?:def|class)[ \t]+(?:[\w*\[\], ]*?[ \t*])??(?P<name>[A-Za-z_]\w*)[ \t]*[(:\[]")
 _IMPORT = re.compile(r"(?:import[ \t]+(?P<names>[\w., \t]+)|from[ \t]+(?P<origin>[.\w]+)[ \t]+c?import[ \t]*"
                      r"(?:\((?P<many>[^)]*)\)|(?P<few>(?:[^\n\\#;]|\\\r?\n)*)))")
 _DEFINITIONS = (re.compile(r"\n(?P<indent>)(?P<name>[A-Za-z_]\w{2,})(?P<kind>)[ \t]*(?::[^=\n]{1,80})?=(?!=)"),)
+_HEAD_WORDS, _IMPORT_WORDS = ("def", "class"), ("import", "from")
 _COMMENT = re.compile(r"#[^\n]*")
 _DYNAMIC = ("import_module(", "__import__(", "import_string(")
 SUFFIXES = (".py", ".pyx", ".pyi", ".pxd")
@@ -27,7 +28,7 @@ def definitions(text: str, masked: str) -> List[Definition]:
     """Functions, classes and module-level names."""
     found = [one._replace(kind="name") for one in matched(_DEFINITIONS, masked)]
     line, at = 1, 0
-    for match in _HEAD.finditer(masked):
+    for match in _matches(_HEAD, _HEAD_WORDS, masked):
         start = match.start()
         before = masked[masked.rfind("\n", 0, start) + 1:start]
         if before.strip() in ("", "async", "c", "cp"):
@@ -38,10 +39,26 @@ def definitions(text: str, masked: str) -> List[Definition]:
     return sorted(found, key=lambda one: one.line)
 
 
+def _matches(pattern: "re.Pattern[str]", words: Tuple[str, ...], text: str) -> "Iterator[re.Match[str]]":
+    """What `pattern.finditer(text)` gives, for a pattern that can only begin with one of the words and a blank or a tab."""
+    starts: List[int] = []
+    for word in [word + blank for blank in (" \t" if "\t" in text else " ") for word in words]:
+        at = text.find(word)
+        while at >= 0:
+            starts.append(at)
+            at = text.find(word, at + 1)
+    end = 0
+    for start in sorted(starts):
+        match = pattern.match(text, start) if start >= end else None
+        if match:
+            end = match.end()
+            yield match
+
+
 def imports(text: str, masked: str) -> List[str]:
     """Import statements as "module" or "origin:name,name"; the dots of relative origins are kept."""
     found = []
-    for match in _IMPORT.finditer(masked):
+    for match in _matches(_IMPORT, _IMPORT_WORDS, masked):
         before = masked[masked.rfind("\n", 0, match.start()) + 1:match.start()].strip()
         if before not in ("", "c") and not before.endswith((":", ";")):
             continue
@@ -57,7 +74,7 @@ def imports(text: str, masked: str) -> List[str]:
 
 def blind_spot(text: str) -> str:
     """A word on imports that regexes cannot follow, or ""."""
-    return "dynamic import" if any(call in text for call in _DYNAMIC) else ""
+    return "dynamic import" if "import_" in text and any(call in text for call in _DYNAMIC) else ""  # all three have the first
 
 
 def targets(spec: str, path: str, tree) -> List[str]:
@@ -109,17 +126,26 @@ def _re_exported(name: str, holder: str, tree, steps: int) -> List[str]:
 def module_file(module: str, path: str, tree) -> str:
     """The file of a module as the file `path` names it, or "".  Exact: a part of the name never counts as the whole."""
     folder = path.rpartition("/")[0]
-    if module.startswith("."):
-        rest = module.lstrip(".")
-        for _ in range(len(module) - len(rest) - 1):
-            if not folder:
-                return ""
-            folder = folder.rpartition("/")[0]
-        return _in_folder(folder, rest, tree)
-    parts = module.split(".")
+    known = tree.memo("python modules", dict)
+    key = (module, folder)
+    if key not in known:
+        known[key] = _relative(module, folder, tree) if module.startswith(".") else _absolute(module, folder, tree)
+    return known[key]
+
+
+def _relative(module: str, folder: str, tree) -> str:
+    rest = module.lstrip(".")
+    for _ in range(len(module) - len(rest) - 1):
+        if not folder:
+            return ""
+        folder = folder.rpartition("/")[0]
+    return _in_folder(folder, rest, tree)
+
+
+def _absolute(module: str, folder: str, tree) -> str:
     while folder and (folder + "/__init__.py") in tree.paths:
         folder = folder.rpartition("/")[0]
-    standard = parts[0] in _STDLIB
+    standard = module.partition(".")[0] in _STDLIB
     while True:
         if not (standard and folder):
             for base in (folder, (folder + "/src").lstrip("/"), (folder + "/lib").lstrip("/")):
