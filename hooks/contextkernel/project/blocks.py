@@ -2,6 +2,7 @@
 from __future__ import annotations
 
 import re
+from bisect import bisect_left, bisect_right
 from typing import List, NamedTuple, Sequence, Tuple
 
 from contextkernel.project.definitions import Definition
@@ -39,8 +40,13 @@ def blocks_of(lines: Sequence[str], definitions: Sequence[Definition]) -> List[B
         blocks += _pieces(lines, first, last, tuple(outer.line for outer in around), one)
         if one is not None:
             around.append(one)
-    names = [one for one in definitions if one.kind in _UNCUT]
-    return [block._replace(names=block.names + tuple(one.name for one in names if block.first <= one.line <= block.last)) for block in blocks]
+    names = sorted((one for one in definitions if one.kind in _UNCUT), key=lambda one: one.line)
+    at = [one.line for one in names]
+    for index, block in enumerate(blocks):
+        inside = names[bisect_left(at, block.first):bisect_right(at, block.last)]
+        if inside:
+            blocks[index] = block._replace(names=block.names + tuple(one.name for one in inside))
+    return blocks
 
 
 def _lead(lines: Sequence[str], line: int, floor: int) -> int:

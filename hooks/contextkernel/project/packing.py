@@ -25,13 +25,16 @@ FADED = 0.005  # of the best block's gain: below, a block says next to nothing a
 OUTLINED, OUTLINE_SHARE = 8, 0.06  # best files of which a line is shown in any case, if that takes at most this share
 
 
-class _Letters(Dict[int, int]):
-    def __missing__(self, code: int) -> int:
-        self[code] = found = code if 97 <= code <= 122 else 32
-        return found
+# For `bytes.translate`: letters in lower case, all else blanks
+_LETTERS = bytes(byte + 32 if 65 <= byte <= 90 else byte if 97 <= byte <= 122 else 32 for byte in range(256))
 
 
-_LETTERS = _Letters()  # a table for `translate`: all but the letters a to z are blanks
+class _Run(NamedTuple):
+    """Words of a message in a row: as they stand in a text of words, and each by itself, the longest first."""
+
+    text: bytes
+    first: bytes
+    others: Tuple[bytes, ...]
 
 
 class Candidate(NamedTuple):
@@ -64,9 +67,9 @@ class _Told:
         self._met: Set[bytes] = set()
         self._telling: Dict[bytes, Tuple[str, ...]] = {}  # word -> those of its sub-tokens that the symptom has
 
-    def worth(self, text: str) -> float:
+    def worth(self, data: bytes) -> float:
         """The sum over sub-tokens of the symptom in a text; one that comes again counts more, up to three times as much."""
-        words = subtokens.words_of(text.encode("ascii", "replace"))
+        words = subtokens.words_of(data)
         new = set(words) - self._met
         self._met |= new
         for word in subtokens.starting(new, self._starts):
@@ -131,28 +134,29 @@ def _worth_reading(allowed: Sequence[str], repository: Repository) -> List[str]:
 def _candidates(symptom: Symptom, ranking: Ranking, paths: Sequence[str], sheet: Sheet, repository: Repository) -> List[Candidate]:
     """The blocks of some files, best first."""
     found: List[Candidate] = []
+    all_runs = _runs(symptom.shingles)
     told = _Told({term: weight * ranking.idf[term] for term, weight in symptom.weights.items()})
     for path in paths:
         lines = sheet.split(path)
-        low = repository.text(path).lower() if symptom.shingles else ""
-        shingles = [one for one in symptom.shingles if all(word in low for word in one)]
+        runs = _likely(all_runs, repository.text(path).encode("ascii", "replace").translate(_LETTERS)) if all_runs else []
         named = sheet.lines.get(path, set())
         strength = max(ranking.scores[path], 0.001) ** FILE_POWER
         definitions = repository.facts(path).definitions
         around = {one.line for one in definitions if one.name in ranking.names}
         for at, block in enumerate(blocks_of(lines, definitions)):
             text = "\n".join(lines[block.first - 1:block.last])
-            worth = told.worth(text)
-            factor, why = _evidence(block, text, ranking, named, shingles)
+            data = text.encode("ascii", "replace")
+            worth = told.worth(data)
+            factor, why = _evidence(block, data, ranking, named, runs)
             factor *= 1.0 if around.isdisjoint(block.heads) else NAMED_AROUND
-            size = (len(text) if text.isascii() else len(text.encode("utf-8", "replace"))) + 1
+            size = (len(data) if text.isascii() else len(text.encode("utf-8", "replace"))) + 1
             whole = size + sum(len(lines[head - 1]) for head in block.heads)
             found.append(Candidate(strength * worth * factor / max(whole, SMALLEST) ** SIZE_POWER, path, at, block, size, why))
     found.sort(key=lambda one: (-one.gain, one.path, one.at))
     return found
 
 
-def _evidence(block: Block, text: str, ranking: Ranking, named: Set[int], shingles: Sequence[Tuple[str, ...]]) -> "Tuple[float, str]":
+def _evidence(block: Block, data: bytes, ranking: Ranking, named: Set[int], runs: Sequence[_Run]) -> "Tuple[float, str]":
     """(factor, reasons) of what speaks for a block besides its words; `named`: lines of the file that the symptom names."""
     factor, why = 1.0, []
     names = [name for name in block.names if name in ranking.names]
@@ -161,19 +165,30 @@ def _evidence(block: Block, text: str, ranking: Ranking, named: Set[int], shingl
         why.append("defines " + names[0])
     if any(block.first <= number <= block.last for number in named):
         factor *= SPOT_BLOCK
-    if shingles and _has_one(text.lower(), shingles):
+    if runs and _has_one(data.translate(_LETTERS), runs):
         factor *= MESSAGE_BLOCK
         why.append("text of the message")
     return factor, "; ".join(why)
 
 
-def _has_one(text: str, shingles: Sequence[Tuple[str, ...]]) -> bool:
-    """Whether a lower-case text has the words of a shingle in a row."""
-    likely = [one for one in shingles if all(word in text for word in one)]  # most texts have none: no need to look closer
-    if not likely:
-        return False
-    words = " %s " % " ".join(text.translate(_LETTERS).split())
-    return any(" %s " % " ".join(one) in words for one in likely)
+def _runs(shingles: Sequence[Tuple[str, ...]]) -> List[_Run]:
+    found = []
+    for words in shingles:
+        first, *others = sorted((word.encode() for word in words), key=len, reverse=True)
+        found.append(_Run(" ".join(("", *words, "")).encode(), first, tuple(others)))
+    return found
+
+
+def _likely(runs: Sequence[_Run], letters: bytes) -> List[_Run]:
+    """The runs whose words are all somewhere in a text: none in most, which saves a closer look."""
+    return [run for run in runs if run.first in letters and all([word in letters for word in run.others])]
+
+
+def _has_one(letters: bytes, runs: Sequence[_Run]) -> bool:
+    """Whether a text, translated to lower-case letters and blanks, has the words of a run in a row."""
+    likely = _likely(runs, letters)
+    words = b" %s " % b" ".join(letters.split()) if likely else b""
+    return any(run.text in words for run in likely)
 
 
 def _outline(one: Candidate) -> Set[int]:
