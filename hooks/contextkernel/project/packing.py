@@ -25,8 +25,9 @@ FADED = 0.005  # of the best block's gain: below, a block says next to nothing a
 OUTLINED, OUTLINE_SHARE = 8, 0.06  # best files of which a line is shown in any case, if that takes at most this share
 
 
-# For `bytes.translate`: letters in lower case, all else blanks
-_LETTERS = bytes(byte + 32 if 65 <= byte <= 90 else byte if 97 <= byte <= 122 else 32 for byte in range(256))
+BREAK = b"\0"  # between texts that are looked at in one go; no text has it (roles.decoded)
+# For `bytes.translate`: letters in lower case, all else but BREAK blanks
+_LETTERS = bytes(byte + 32 if 65 <= byte <= 90 else byte if 97 <= byte <= 122 or byte == 0 else 32 for byte in range(256))
 
 
 class _Run(NamedTuple):
@@ -59,28 +60,39 @@ class Packed(NamedTuple):
 
 
 class _Told:
-    """How much a text has of the symptom's words.  Most words of most texts have nothing of them: those are met once each."""
+    """How much texts have of the symptom's words.  Most words of most texts have nothing of them: those are met once each."""
 
     def __init__(self, worth: Dict[str, float]) -> None:
         self._worth = worth  # of a sub-token
         self._starts = frozenset(term[:3].encode("utf-8") for term in worth)
-        self._met: Set[bytes] = set()
-        self._telling: Dict[bytes, Tuple[str, ...]] = {}  # word -> those of its sub-tokens that the symptom has
+        self._met = {BREAK}
+        self._telling: Dict[bytes, Tuple[str, ...]] = {BREAK: ()}  # word -> those of its sub-tokens that the symptom has
 
-    def worth(self, data: bytes) -> float:
-        """The sum over sub-tokens of the symptom in a text; one that comes again counts more, up to three times as much."""
-        words = subtokens.words_of(data)
+    def worths(self, data: bytes) -> List[float]:
+        """Of each of some texts, with BREAK between them: the sum over sub-tokens of the symptom; one that comes again counts
+        more, up to three times as much."""
+        words = subtokens.words_of(data, breaks=True)
         new = set(words) - self._met
         self._met |= new
         for word in subtokens.starting(new, self._starts):
             pieces = tuple(piece for piece in subtokens.pieces_of(word) if piece in self._worth)
             if pieces:
                 self._telling[word] = pieces
+        told = list(filter(self._telling.__contains__, words))
+        told.append(BREAK)
+        found, at = [], 0
+        while at < len(told):
+            end = told.index(BREAK, at)
+            found.append(self._worth_of(told[at:end]) if end > at else 0.0)
+            at = end + 1
+        return found
+
+    def _worth_of(self, words: List[bytes]) -> float:
         times: Dict[str, int] = {}
-        for word, number in Counter(filter(self._telling.__contains__, words)).items():
+        for word, number in Counter(words).items():
             for term in self._telling[word]:
                 times[term] = times.get(term, 0) + number
-        return sum(self._worth[term] * times[term] * (K1 + 1) / (times[term] + K1) for term in sorted(times))
+        return sum([self._worth[term] * times[term] * (K1 + 1) / (times[term] + K1) for term in sorted(times)])
 
 
 def packed(symptom: Symptom, ranking: Ranking, allowed: Sequence[str], repository: Repository, budget: int) -> Packed:
@@ -134,38 +146,38 @@ def _worth_reading(allowed: Sequence[str], repository: Repository) -> List[str]:
 def _candidates(symptom: Symptom, ranking: Ranking, paths: Sequence[str], sheet: Sheet, repository: Repository) -> List[Candidate]:
     """The blocks of some files, best first."""
     found: List[Candidate] = []
-    all_runs = _runs(symptom.shingles)
+    runs = _runs(symptom.shingles)
     told = _Told({term: weight * ranking.idf[term] for term, weight in symptom.weights.items()})
     for path in paths:
         lines = sheet.split(path)
-        runs = _likely(all_runs, repository.text(path).encode("ascii", "replace").translate(_LETTERS)) if all_runs else []
         named = sheet.lines.get(path, set())
         strength = max(ranking.scores[path], 0.001) ** FILE_POWER
         definitions = repository.facts(path).definitions
         around = {one.line for one in definitions if one.name in ranking.names}
-        for at, block in enumerate(blocks_of(lines, definitions)):
-            text = "\n".join(lines[block.first - 1:block.last])
-            data = text.encode("ascii", "replace")
-            worth = told.worth(data)
-            factor, why = _evidence(block, data, ranking, named, runs)
+        blocks = blocks_of(lines, definitions)
+        texts = ["\n".join(lines[block.first - 1:block.last]) for block in blocks]
+        data = "\n\0\n".join(texts).encode("ascii", "replace")
+        told_by = _with_a_run(data, runs, len(blocks))
+        for at, (block, text, worth) in enumerate(zip(blocks, texts, told.worths(data))):
+            factor, why = _evidence(block, at in told_by, ranking, named)
             factor *= 1.0 if around.isdisjoint(block.heads) else NAMED_AROUND
-            size = (len(data) if text.isascii() else len(text.encode("utf-8", "replace"))) + 1
-            whole = size + sum(len(lines[head - 1]) for head in block.heads)
+            size = (len(text) if text.isascii() else len(text.encode("utf-8", "replace"))) + 1
+            whole = size + sum([len(lines[head - 1]) for head in block.heads])
             found.append(Candidate(strength * worth * factor / max(whole, SMALLEST) ** SIZE_POWER, path, at, block, size, why))
     found.sort(key=lambda one: (-one.gain, one.path, one.at))
     return found
 
 
-def _evidence(block: Block, data: bytes, ranking: Ranking, named: Set[int], runs: Sequence[_Run]) -> "Tuple[float, str]":
+def _evidence(block: Block, has_message: bool, ranking: Ranking, named: Set[int]) -> "Tuple[float, str]":
     """(factor, reasons) of what speaks for a block besides its words; `named`: lines of the file that the symptom names."""
     factor, why = 1.0, []
     names = [name for name in block.names if name in ranking.names]
     if names:
         factor *= NAMED_BLOCK
         why.append("defines " + names[0])
-    if any(block.first <= number <= block.last for number in named):
+    if named and any(block.first <= number <= block.last for number in named):
         factor *= SPOT_BLOCK
-    if runs and _has_one(data.translate(_LETTERS), runs):
+    if has_message:
         factor *= MESSAGE_BLOCK
         why.append("text of the message")
     return factor, "; ".join(why)
@@ -179,16 +191,22 @@ def _runs(shingles: Sequence[Tuple[str, ...]]) -> List[_Run]:
     return found
 
 
+def _with_a_run(data: bytes, runs: Sequence[_Run], number: int) -> Set[int]:
+    """Which of `number` texts, with BREAK between them, have the words of a run in a row."""
+    letters = data.translate(_LETTERS) if runs else b""
+    runs = _likely(runs, letters)
+    return {at for at, text in enumerate(letters.split(BREAK, number)) if _has_one(text, runs)} if runs else set()
+
+
 def _likely(runs: Sequence[_Run], letters: bytes) -> List[_Run]:
     """The runs whose words are all somewhere in a text: none in most, which saves a closer look."""
     return [run for run in runs if run.first in letters and all([word in letters for word in run.others])]
 
 
 def _has_one(letters: bytes, runs: Sequence[_Run]) -> bool:
-    """Whether a text, translated to lower-case letters and blanks, has the words of a run in a row."""
     likely = _likely(runs, letters)
     words = b" %s " % b" ".join(letters.split()) if likely else b""
-    return any(run.text in words for run in likely)
+    return any([run.text in words for run in likely])
 
 
 def _outline(one: Candidate) -> Set[int]:

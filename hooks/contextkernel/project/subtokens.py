@@ -11,6 +11,7 @@ _PIECE_BYTES = re.compile(rb"[A-Z]+(?![a-z])|[A-Z]?[a-z]+|[0-9]+")
 _ENDINGS = ("ing", "ies", "ed", "es", "s")
 _DIGITS = b"0123456789"
 _WORD_BYTES = bytes(byte if chr(byte).isalnum() and byte < 128 or byte == 0x5F else 0x20 for byte in range(256))
+_WITH_BREAKS = b"\0" + _WORD_BYTES[1:]
 LONGEST_WORD = 61  # characters; longer ones are data
 SHORTEST_STEM = 4  # letters that must stay when an ending is cut
 
@@ -78,9 +79,9 @@ def _starts_of(word: bytes) -> List[bytes]:
     return starts
 
 
-def words_of(data: bytes) -> List[bytes]:
-    """The words of a text in ASCII, UTF-8 or Latin-1, in order; twice as fast as the regex."""
-    return data.translate(_WORD_BYTES).split()
+def words_of(data: bytes, breaks: bool = False) -> List[bytes]:
+    """The words of a text in ASCII, UTF-8 or Latin-1, in order; twice as fast as the regex.  `breaks`: NUL counts as a word."""
+    return data.translate(_WITH_BREAKS if breaks else _WORD_BYTES).split()
 
 
 def counts(text: str) -> Dict[str, int]:
