@@ -91,11 +91,30 @@ def place(state: str, root: str, python: str) -> str:
 
 
 def _with_shell(body: bytes) -> bytes:
-    """The wrapper with bash in its first line where there is one: that saves it a start (see there)."""
+    """The wrapper with bash in its first line where there is one: that saves it a start (see there).
+
+    Not where bash would complain of the locale before the wrapper can keep it quiet.
+    """
+    if not _has_locale(os.environ.get("LC_ALL", "")):
+        return body
     bash = "/bin/bash" if os.access("/bin/bash", os.X_OK) else shutil.which("bash") or ""
     if not bash or " " in bash:
         return body
     return b"#!" + os.fsencode(bash) + b" -p\n" + body.split(b"\n", 1)[1]
+
+
+def _has_locale(name: str) -> bool:
+    if not name:
+        return True
+    import locale  # late: most environments have no LC_ALL
+
+    before = locale.setlocale(locale.LC_ALL)
+    try:
+        locale.setlocale(locale.LC_ALL, name)
+    except locale.Error:
+        return False
+    locale.setlocale(locale.LC_ALL, before)
+    return True
 
 
 def _place_file(path: str, raw: bytes, mode: int) -> None:
