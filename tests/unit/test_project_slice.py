@@ -5,11 +5,14 @@ import json
 import os
 import subprocess
 import sys
+import types
 
 import pytest
 
 import ck_slice
 from contextkernel import tokens
+from contextkernel.project import ranking, scanning, symptom
+from contextkernel.project.places import Repository
 
 ENTRY = os.path.join(os.path.dirname(os.path.abspath(ck_slice.__file__)), "ck_slice.py")
 TRACE = """sorting of open shelves fails
@@ -154,3 +157,21 @@ def test_the_child_brings_the_index_up_to_date(shop):
     ran = subprocess.run([sys.executable, "-I", "-S", ENTRY, "--repo", str(shop), "--build"], stdout=subprocess.PIPE)
     assert ran.returncode == 0 and ran.stdout == b""
     assert len(ck_slice.indexes.Index(ck_slice.indexes.file_of(str(shop)), ck_slice.operator_hash(ck_slice.SCANNERS)).files()) == len(FILES)
+
+
+@pytest.mark.parametrize("frame, read", [
+    ('File "app/entry.py", line 6, in start', True), ("at start (app/entry.js:2:5)", True), ('File "app/entry.py", line 10, in <module>', True), ('File "app/entry.py", line 6', True),
+    ('File "app/entry.py", line 6, in start\n  File "app/main.py", line 1, in x', True), ('File "app/entry.py", line 6, in start\n    return depot.load(y)', False),
+    ('File "app/entry.py", line 6, in another_version', False), ('File "app/entry.py", line 600, in start', False), ('File "app/gone.py", line 6, in start', False)])
+def test_a_frame_without_its_code_line_says_what_the_line_says(tmp_path, frame, read):
+    texts = {"app/entry.py": "from app import depot\n\n\ndef start(x):\n    y = x\n    return depot.unload_quickly(y)\n\n\nfor one in ():\n    depot.unload_quickly(one)\n",
+             "app/entry.js": "function start(x) {\n    return depot.unload_quickly(x)\n}\n"}
+    rows = [types.SimpleNamespace(path=path, number=number, note="") for number, path in enumerate(texts)]
+    facts = {number: ([], scanning.scan(row.path, texts[row.path].encode()).definitions) for number, row in enumerate(rows)}
+    repository = Repository(str(tmp_path), texts, rows, lambda path: texts[path].encode(), facts.get, lambda terms: {})
+    told = symptom.read("it fails:\n  %s\n" % frame)
+    code = ranking.code_of_frames(told, repository)
+    assert [line.strip().replace("return ", "") for line in code] == (["depot.unload_quickly(%s)" % ("one" if "module" in frame else "x" if ".js" in frame else "y")] if read else [])
+    more = symptom.with_code(told, code)
+    assert ("unload_quickly" in more.coded) is read and (more.weights.get("quickly", 0) == 1.5) is read and (more is told) is not read
+    assert all(more.weights[word] == weight for word, weight in told.weights.items()), "what the report says itself weighs as before"

@@ -9,12 +9,14 @@ class Frame(NamedTuple):
     """One frame: a path as written, its 1-based line (0: not said), the function ("" : not said).
 
     `distance`: 0 is where the error was raised, 1 its caller, and so on; the root cause of a chain comes first.
+    `has_code`: the text shows the source line below the frame, as Python does.
     """
 
     path: str
     line: int
     function: str
     distance: int
+    has_code: bool = False
 
 
 class Place(NamedTuple):
@@ -55,6 +57,7 @@ _FORMS = (
     _Form("compiler", r"(?P<path>(?:[A-Za-z]:)?[\w./\\+@-]+\.[A-Za-z]{1,5}):(?P<line>\d+)(?::\d+)?", False, (":",)),
 )
 _GROUPS = re.compile(r"^Traceback \(most recent call last\)|^\s*(?:Caused by|Suppressed):|^goroutine \d+|^During handling of|^The above exception|^stack backtrace:", re.M)
+_CODE_BELOW = re.compile(r"[^\n]*\n[ \t]+(?!File \")\S")
 _LATER_IS_ROOT = ("java",)  # "Caused by" goes towards the root; in Python the first traceback of a chain is the root
 
 
@@ -73,7 +76,8 @@ def frames_of(text: str) -> Tuple[Frame, ...]:
             taken.append((start, end))
             groups = match.groupdict()
             group = sum(1 for at in breaks if at <= start)
-            found.append((group, start, form, _path(groups), int(groups["line"] or 0), (groups.get("name") or "").strip()))
+            has_code = form.runtime == "python" and _CODE_BELOW.match(text, match.end()) is not None
+            found.append((group, start, form, _path(groups), int(groups["line"] or 0), (groups.get("name") or "").strip(), has_code))
     return _by_distance(found)
 
 
@@ -91,7 +95,7 @@ def _by_distance(found: "List[tuple]") -> Tuple[Frame, ...]:
     for (group, runtime), members in groups.items():
         members = members[::-1] if members[0][2].raise_last else members
         chain = -group if runtime in _LATER_IS_ROOT else group
-        placed += [(distance, chain, one[1], Frame(one[3], one[4], one[5], distance)) for distance, one in enumerate(members)]
+        placed += [(distance, chain, one[1], Frame(one[3], one[4], one[5], distance, one[6])) for distance, one in enumerate(members)]
     frames, seen = [], set()
     for _, _, _, frame in sorted(placed, key=lambda row: row[:3]):
         if (frame.path, frame.line) not in seen:

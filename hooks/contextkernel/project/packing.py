@@ -12,7 +12,7 @@ from contextkernel.project.sheet import Sheet
 from contextkernel.project.symptom import Symptom
 
 BYTES_A_TOKEN = 4
-FILES, LEAST_FILES = 60, 12  # best files that are cut into blocks, as long as they hold
+FILES, LEAST_FILES = 60, 8  # best files that are cut into blocks, as long as they hold
 READ_BYTES = 1_500_000  # of source: what costs is reading it, 0.04 CPU seconds a megabyte
 # gain = file^1.3 * worth / bytes^0.75: no value nearby was better on 120 cases with a budget of 8,000 (bench/localize.py)
 FILE_POWER, SIZE_POWER, SMALLEST = 1.3, 0.75, 400

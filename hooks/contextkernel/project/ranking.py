@@ -19,6 +19,7 @@ FRAME, FRAME_FADE = 0.45, 0.5  # share of the best lexical score for the raise s
 MENTION, LINES_NAMED = 0.25, 0.45
 TICKED, CODED, RARE, MOST_BY_NAME = 0.30, 0.18, 4, 0.5  # a name defined in at most RARE files; their share of it
 TEST_NAMED = 0.3  # what a test keeps of evidence that names it
+CODE_FRAMES, CODE_WIDTH = 8, 300  # frames whose source lines are read; characters of one
 NEIGHBOUR, HEAD = 0.06, 12  # imports of the first HEAD files
 
 
@@ -67,6 +68,22 @@ def ranked(symptom: Symptom, repository: Repository) -> Ranking:
     _neighbours(scores, repository, add)
     order = sorted((path for path, score in scores.items() if score > 0), key=lambda path: (-scores[path], path))
     return Ranking(order, scores, reasons, idf, spots, names)
+
+
+def code_of_frames(symptom: Symptom, repository: Repository) -> List[str]:
+    """The source lines of the nearest frames that the report shows without, as far as they are in this repository and in the
+    functions that the frames say."""
+    found: List[str] = []
+    for frame in symptom.frames[:CODE_FRAMES]:
+        path = found_path(frame.path, repository) if frame.line and not frame.has_code else ""
+        lines = repository.text(path).split("\n", frame.line) if path else []
+        if len(lines) < frame.line or not lines:
+            continue
+        around = [one.name for one in repository.facts(path).definitions if one.kind != "name" and one.line <= frame.line][-3:]
+        name = frame.function.rpartition(".")[2]
+        if not around or not name or name[0] == "<" or name in around:
+            found.append(lines[frame.line - 1][:CODE_WIDTH])
+    return found
 
 
 def lexical(weights: Dict[str, float], repository: Repository) -> "Tuple[Dict[str, float], Dict[str, float]]":

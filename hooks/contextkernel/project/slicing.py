@@ -47,6 +47,7 @@ class Slice(NamedTuple):
 def slice_repository(repository: Repository, text: str, request: Request) -> Slice:
     """The working set of a symptom within a budget.  Deterministic: same repository, text and request, same slice."""
     symptom = symptoms.read(text, request.diff)
+    symptom = symptoms.with_code(symptom, ranking.code_of_frames(symptom, repository))
     ranks = ranking.ranked(symptom, repository)
     seeds = _seeds(ranks)
     allowed, outside = _allowed(ranks, seeds, request, repository)

@@ -3,7 +3,7 @@ from __future__ import annotations
 
 import math
 import re
-from typing import Dict, List, NamedTuple, Tuple
+from typing import Dict, List, NamedTuple, Sequence, Tuple
 
 from contextkernel.project import subtokens
 from contextkernel.project.frames import Frame, Place, frames_of
@@ -69,6 +69,19 @@ def read(text: str, diff: str = "") -> Symptom:
         whole, frames, _places(whole, frames), tuple(dotted), tuple(ticked), tuple(one for one in coded if one not in set(ticked)),
         tuple(literals[:40]), _shingles(messages), _unique_names(_TEST.findall(whole)),
         tuple(_unique(match.group("kind").rpartition(".")[2] for match in _RAISED.finditer(whole))), changed, _weights(whole, ticked + coded))
+
+
+def with_code(symptom: Symptom, lines: Sequence[str]) -> Symptom:
+    """The symptom with the words of source lines that its frames name: a report that leaves its code lines out says as much as one that has them."""
+    text = "\n".join(lines)
+    weights, known = dict(symptom.weights), {*symptom.ticked, *symptom.coded}
+    coded = [word for word in subtokens.WORD.findall(text) if "_" in word.strip("_") or _CAMEL.search(word)] + _CALLED.findall(text)
+    names = [name for name in _names(coded) if name not in known]
+    told = {word: 1.0 for word in subtokens.counts(text) if word not in STOP and len(word) > 1 and word not in weights}
+    for piece in {piece for name in names for piece in subtokens.pieces_of(name)}:
+        if piece in told:
+            told[piece] += 0.5
+    return symptom._replace(coded=symptom.coded + tuple(names), weights={**weights, **told}) if told or names else symptom
 
 
 def _unique(values) -> list:
