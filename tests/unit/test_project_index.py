@@ -58,13 +58,17 @@ def test_incremental_equals_clean_rebuild(seed, tmp_path):
         kept.close()
 
 
+def segments_of(kept, table):
+    return kept.base.execute("SELECT COUNT(DISTINCT segment) FROM " + table).fetchone()[0]
+
+
 def test_a_merge_keeps_the_content(tmp_path):
     root = tmp_path / "repo"
     root.mkdir()
     for number in range(30):
         (root / ("f%d.py" % number)).write_text(some_source(random.Random(number)))
     many = refreshed(root, tmp_path / "many.db", segment_bytes=1)
-    assert int(many.meta("segments")) == 1, "30 segments are merged"
+    assert segments_of(many, "recent") == 1 and segments_of(many, "posting") == 0, "30 segments are merged"
     assert many.content() == refreshed(root, tmp_path / "one.db").content()
 
 
@@ -73,20 +77,19 @@ def test_merges_of_small_segments_leave_the_large_one_until_much_is_dead(tmp_pat
     root.mkdir()
     for number in range(120):
         (root / ("f%d.py" % number)).write_text(some_source(random.Random(number)))
-    monkeypatch.setattr(indexes, "SETTLED_BYTES", sum(os.path.getsize(str(path)) for path in root.iterdir()) // 2)
+    monkeypatch.setattr(indexes, "LARGE_BYTES", sum(os.path.getsize(str(path)) for path in root.iterdir()) // 2)
     kept = refreshed(root, tmp_path / "i.db")
-    assert kept.meta("settled") == "1"
-    first = lambda: kept.base.execute("SELECT term, value FROM posting WHERE segment = 1 ORDER BY term").fetchall()
-    before, segments, changed = first(), [], []
+    assert (segments_of(kept, "posting"), segments_of(kept, "recent")) == (1, 0)
+    large = lambda: kept.base.execute("SELECT term, value FROM posting ORDER BY term").fetchall()
+    before, recent, changed = large(), [], []
     for step in range(60):
         (root / ("f%d.py" % (step % 4))).write_text(some_source(random.Random(100 + step)))
         kept.refresh(str(root), sources(root), scanning.scan)
-        segments.append(int(kept.meta("segments")))
-        changed.append(first() != before)
-        before = first()
-    assert max(segments) == 13, "the large one and twelve small ones"
-    assert segments[12] == 2 and not any(changed[:13]), "the first merge leaves the large segment"
-    assert sum(changed) == 1 and segments[changed.index(True)] == 1, "a fifth is dead"
+        recent.append(segments_of(kept, "recent"))
+        changed.append(large() != before)
+        before = large()
+    assert max(recent) == 12 and recent[12] == 1 and not any(changed[:13]), "the first merge leaves the large segment"
+    assert sum(changed) == 1 and recent[changed.index(True)] == 0, "a fifth is dead"
     assert kept.content() == refreshed(root, tmp_path / "one.db").content()
 
 

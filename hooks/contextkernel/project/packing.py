@@ -13,7 +13,7 @@ from contextkernel.project.symptom import Symptom
 
 BYTES_A_TOKEN = 4
 FILES, LEAST_FILES = 60, 8  # best files that are cut into blocks, as long as they hold
-READ_BYTES = 1_500_000  # of source: what costs is reading it, 0.04 CPU seconds a megabyte
+READ_BYTES, READ_SHARE = 900_000, 4  # of source, and times the budget more: what costs is reading it, 0.04 CPU seconds a megabyte
 # gain = file^1.3 * worth / bytes^0.75: no value nearby was better on 120 cases with a budget of 8,000 (bench/localize.py)
 FILE_POWER, SIZE_POWER, SMALLEST = 1.3, 0.75, 400
 K1 = 2.0  # saturation of a word that comes again, as in BM25: +2 points of line recall over none, on the same cases
@@ -104,7 +104,7 @@ def packed(symptom: Symptom, ranking: Ranking, allowed: Sequence[str], repositor
         numbers = spot_lines(spot, sheet, repository)
         sheet.take(spot.path, numbers)
         why.setdefault((spot.path, min(numbers)), spot.why)
-    found = _candidates(symptom, ranking, _worth_reading(allowed, repository), sheet, repository)
+    found = _candidates(symptom, ranking, _worth_reading(allowed, repository, most), sheet, repository)
     if not sheet.lines and found:  # nothing named: the best block's head is the least
         sheet.take(found[0].path, _outline(found[0]))
     smallest = sheet.size
@@ -133,12 +133,12 @@ def spot_lines(spot: Spot, sheet: Sheet, repository: Repository) -> Set[int]:
     return {line, around[-1].line} if around and spot.first else {line}
 
 
-def _worth_reading(allowed: Sequence[str], repository: Repository) -> List[str]:
-    """The best files: 60 small ones, fewer large ones."""
+def _worth_reading(allowed: Sequence[str], repository: Repository, most: int) -> List[str]:
+    """The best files for a budget of `most` bytes: 60 small ones, fewer large ones."""
     size, paths = 0, list(allowed[:FILES])
     for number, path in enumerate(paths):
         size += repository.rows[path].size if path in repository.rows else 0
-        if size > READ_BYTES and number >= LEAST_FILES:
+        if size > READ_BYTES + READ_SHARE * most and number >= LEAST_FILES:
             return paths[:number]
     return paths
 

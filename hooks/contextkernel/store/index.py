@@ -2,7 +2,8 @@
 
 The index keeps *segments* of postings, as search engines do: files scanned together share one, a changed file gets a new
 number and stands in a new small segment, the old number is dead.  So an update costs what changed, a build can stop and go on,
-and nothing is ever rewritten in place.  An index is never wrong, only older: a reader compares it with the files on disk.
+and nothing is ever rewritten in place.  Small segments have a table of their own: the terms of one file touch nearly every
+page of the large one.  An index is never wrong, only older: a reader compares it with the files on disk.
 """
 from __future__ import annotations
 
@@ -18,8 +19,9 @@ from contextkernel.digests import digest_of
 from contextkernel.store import settings
 
 SEGMENT_BYTES = 48 << 20  # of source; a build commits after as many
-MOST_SEGMENTS = 12  # beyond the settled ones; more are merged into one
-SETTLED_BYTES = 4 << 20  # of source: a segment of as much is merged again only with all others
+MOST_RECENT = 12  # small segments; more are merged into one
+LARGE_BYTES = 4 << 20  # of source: a segment of as much is no small one
+LAYOUT = 2  # of the tables; rises when they change
 ANSWERS_KEPT = 64
 BUSY_SECONDS = 10
 POSTING_BITS = 12  # of a posting say how the term occurs, the 20 above are the number of the file
@@ -29,6 +31,7 @@ CREATE TABLE IF NOT EXISTS meta(key TEXT PRIMARY KEY, value TEXT) WITHOUT ROWID;
 CREATE TABLE IF NOT EXISTS file(number INTEGER PRIMARY KEY, path TEXT NOT NULL UNIQUE, size INTEGER, mtime_ns INTEGER, language TEXT, length INTEGER, note TEXT, blind TEXT);
 CREATE TABLE IF NOT EXISTS fact(number INTEGER PRIMARY KEY, value TEXT NOT NULL);
 CREATE TABLE IF NOT EXISTS posting(term TEXT, segment INTEGER, value BLOB, PRIMARY KEY(term, segment)) WITHOUT ROWID;
+CREATE TABLE IF NOT EXISTS recent(term TEXT, segment INTEGER, value BLOB, PRIMARY KEY(term, segment)) WITHOUT ROWID;
 CREATE TABLE IF NOT EXISTS answer(key TEXT PRIMARY KEY, value TEXT, turn INTEGER) WITHOUT ROWID;
 """
 
@@ -70,6 +73,7 @@ class Index:
                 raise OSError("index %s: %s" % (path, error)) from error
 
     def _open(self, version: str) -> None:
+        version = "%s/%d" % (version, LAYOUT)
         os.close(os.open(self.path, os.O_CREAT | os.O_RDWR, 0o600))
         self.base = sqlite3.connect(self.path, timeout=BUSY_SECONDS, isolation_level=None)
         self.base.execute("PRAGMA journal_mode=WAL")
@@ -78,7 +82,7 @@ class Index:
             self._writing(lambda: self.meta("version") == version or self._begin(version))
 
     def _begin(self, version: str) -> None:
-        for table in ("meta", "file", "fact", "posting", "answer"):
+        for table in ("meta", "file", "fact", "posting", "recent", "answer"):
             self.base.execute("DROP TABLE IF EXISTS " + table)
         for statement in SCHEMA.split(";"):
             self.base.execute(statement)
@@ -132,7 +136,7 @@ class Index:
             self._writing(lambda: self._forget(gone))
         for batch in _batches(changed, files, segment_bytes):
             self.add(root, {path: files[path] for path in batch}, scan)
-        if int(self.meta("segments") or 0) - int(self.meta("settled") or 0) > MOST_SEGMENTS:
+        if int(self.meta("recent") or 0) > MOST_RECENT:
             self._writing(self._merge)
 
     def add(self, root: str, files: Dict[str, Tuple[int, int]], scan: Callable[[str, bytes], Any]) -> None:
@@ -164,34 +168,37 @@ class Index:
                 postings[term].append(high | bits)
         self.base.executemany("INSERT INTO file VALUES(?,?,?,?,?,?,?,?)", rows)
         self.base.executemany("INSERT INTO fact VALUES(?,?)", facts)
-        self._write_postings(segment, postings)
+        large = sum(size for _, (size, _), _ in scans) >= LARGE_BYTES
+        self._write_postings("posting" if large else "recent", segment, postings)
         self._put("last", str(number))
         self._put("segments", str(segment))
-        if sum(size for _, (size, _), _ in scans) >= SETTLED_BYTES:
-            self._put("settled", str(segment))
+        if not large:
+            self._put("recent", str(int(self.meta("recent") or 0) + 1))
 
-    def _write_postings(self, segment: int, postings: Dict[str, List[int]]) -> None:
-        self.base.executemany("INSERT INTO posting VALUES(?,?,?)",
+    def _write_postings(self, table: str, segment: int, postings: Dict[str, List[int]]) -> None:
+        self.base.executemany("INSERT INTO %s VALUES(?,?,?)" % table,
                               ((term, segment, array("I", postings[term]).tobytes()) for term in sorted(postings)))
 
     def _merge(self) -> None:
-        """The small segments as one, postings of dead numbers left out; all of them when a fifth of the numbers in use are dead.
+        """The small segments as one, postings of dead numbers left out; all segments when a fifth of the numbers in use are dead.
 
         A merge of all costs as much as half a build: after every dozenth edit that would be felt.
         """
         live = {number for (number,) in self.base.execute("SELECT number FROM file")}
         missing = int(self.meta("last")) - len(live)
-        settled = 0 if (missing - int(self.meta("left out") or 0)) * 4 > len(live) else int(self.meta("settled") or 0)
+        whole = (missing - int(self.meta("left out") or 0)) * 4 > len(live)
         merged: Dict[str, List[int]] = {}
-        for term, value in self.base.execute("SELECT term, value FROM posting WHERE segment > ? ORDER BY term, segment", (settled,)):
-            kept = [entry for entry in array("I", value) if entry >> POSTING_BITS in live]
-            if kept:
-                merged.setdefault(term, []).extend(kept)
-        self.base.execute("DELETE FROM posting WHERE segment > ?", (settled,))
-        self._write_postings(settled + 1, merged)
-        self._put("segments", str(settled + 1))
-        if not settled:
-            self._put("settled", "1")
+        for table in ("posting", "recent") if whole else ("recent",):
+            for term, value in self.base.execute("SELECT term, value FROM %s ORDER BY term, segment" % table):
+                kept = [entry for entry in array("I", value) if entry >> POSTING_BITS in live]
+                if kept:
+                    merged.setdefault(term, []).extend(kept)
+            self.base.execute("DELETE FROM " + table)
+        segment = int(self.meta("segments")) + 1
+        self._write_postings("posting" if whole else "recent", segment, merged)
+        self._put("segments", str(segment))
+        self._put("recent", "0" if whole else "1")
+        if whole:
             self._put("left out", str(missing))
 
     # -- reading
@@ -206,8 +213,9 @@ class Index:
         for at in range(0, len(terms), 400):
             part = list(terms[at:at + 400])
             marks = ",".join("?" * len(part))
-            for term, value in self.base.execute("SELECT term, value FROM posting WHERE term IN (%s) ORDER BY term, segment" % marks, part):
-                found.setdefault(term, []).extend(array("I", value))
+            for table in ("posting", "recent"):
+                for term, value in self.base.execute("SELECT term, value FROM %s WHERE term IN (%s) ORDER BY term, segment" % (table, marks), part):
+                    found.setdefault(term, []).extend(array("I", value))
         return found
 
     def facts(self, number: int) -> "Tuple[list, list]":
@@ -222,7 +230,7 @@ class Index:
         """Everything that a reader can see, free of numbers and segments: two indexes of one tree are equal in it."""
         files = {row.number: row for row in self.files()}
         terms: Dict[str, Dict[str, int]] = {}
-        for term, value in self.base.execute("SELECT term, value FROM posting ORDER BY term, segment"):
+        for term, value in self.base.execute("SELECT term, value FROM posting UNION ALL SELECT term, value FROM recent"):
             for entry in array("I", value):
                 row = files.get(entry >> POSTING_BITS)
                 if row:
