@@ -26,7 +26,7 @@ def main(argv: "list[str]") -> int:
             print(__doc__.strip())
             return 0
         return _reported(options, ledger.open_ledger())
-    except (ValueError, blobs.StoreError, sqlite3.Error) as error:
+    except (ValueError, OSError, blobs.StoreError, sqlite3.Error) as error:
         sys.stderr.write("savings.py: %s\n" % error)
         return 2
 
@@ -37,7 +37,9 @@ def _reported(options: dict, books) -> int:
     from contextkernel.store import book
 
     if options.get("reset-canary"):
-        print("canary reset: %d receipts forgotten" % books.reset_canary())
+        from contextkernel.store import rest
+
+        print("canary reset: %d receipts forgotten, rests ended in %d sessions" % (books.reset_canary(), rest.end_all()))
         return 0
     import after_reply
 

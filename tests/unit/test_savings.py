@@ -1,5 +1,7 @@
 """Savings: only verified replacements, against what the client alone would have shown, minus what came back."""
+import savings as entry
 from contextkernel.report import savings
+from contextkernel.store import rest
 
 
 def receipt(status, raw, host, shown, **more):
@@ -44,3 +46,14 @@ def test_money_and_real_tokens_are_labelled_estimates():
     guess = savings.estimates(report, {"s": ("m", 2.0, 10.0)})
     assert guess["model_tokens"] == 900 and guess["us_dollars"] == 0.009 and guess["sessions_left_out"] == 1 and "estimates" in guess["label"]
     assert "estimated" in savings.as_text(dict(report, estimates=guess))
+
+
+def test_a_reset_ends_the_rests_of_all_sessions(tmp_path, monkeypatch, capsys):
+    monkeypatch.setenv("CK_DATA", str(tmp_path))
+    for session in ("one", "two"):
+        for _ in range(rest.REFUSALS_TO_REST):
+            rest.alarm(session, "Bash", "the client kept the original")
+    assert rest.resting("one", "Bash") and rest.resting("two", "Bash")
+    assert entry.main(["--reset-canary"]) == 0
+    assert "rests ended in 2 sessions" in capsys.readouterr().out
+    assert not rest.resting("one", "Bash") and not rest.resting("two", "Bash")

@@ -79,3 +79,12 @@ def untold(session: str) -> str:
         return ""
     _save(session, dict(facts, told=True))
     return str(facts["alarm"])
+
+
+def end_all() -> int:
+    """End every session's rests; gives back how many sessions had one. Raises OSError."""
+    folder = os.path.join(settings.data_root(), "rest")
+    names = [name for name in (os.listdir(folder) if os.path.isdir(folder) else ()) if name.endswith(".json")]
+    for name in names:
+        os.unlink(os.path.join(folder, name))
+    return len(names)
