@@ -117,6 +117,18 @@ def test_a_locale_that_is_not_installed(state, plugin_root, tmp_path, monkeypatc
         assert ours == plain and ours.code == code
 
 
+def test_no_variable_of_the_wrapper_can_be_one_of_the_users(play):
+    """An exported `prefix` or `shell` that the wrapper assigned would reach the command changed."""
+    with open(os.path.join(plugin.ROOT, "hooks", "failure_lane"), encoding="utf-8") as handle:
+        code = "\n".join(line.partition(" # ")[0] for line in handle.read().split("\n") if not line.lstrip().startswith("#"))
+    assigned = set(re.findall(r"(?<![\w$/.{-])([A-Za-z_]\w*)=", code)) | set(re.findall(r"\b(?:read -r|for) (\w+)", code))
+    assert {name for name in assigned if not name.startswith("ck_")} == {"IFS", "LC_ALL", "SHLVL"}
+    names = "MOST bash bash_call chained child code early ended found here now options prefix python rest root script shell signal start state told".split()
+    env = dict({name: "mine" for name in names}, MAKEFLAGS="-s")
+    ours, plain = play("env | grep =mine | sort; exit 5", env=env)
+    assert ours == plain and ours.text.count(b"=mine") == len(names) and ours.code == 5
+
+
 def test_environment_and_signals_are_the_same(play):
     command = "%s -c 'import os, signal; print(sorted((k, v) for k, v in os.environb.items() if k != b\"_\")); print([signal.getsignal(n) for n in (1, 2, 3, 13, 15, 17)])'" % shlex.quote(sys.executable)
     ours, plain = play(command, env=ODD_ENVIRONMENT)
