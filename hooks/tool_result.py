@@ -12,7 +12,8 @@ from contextkernel.store import book, settings
 
 LARGEST = 128 * 1024 * 1024  # bytes of a persisted output that are read back; a larger one stays as the client shows it
 BLANK = " \t\n\r\x0b\x0c\x1c\x1d\x1e\x1f\x85\xa0\u1680\u2000\u2001\u2002\u2003\u2004\u2005\u2006\u2007\u2008\u2009\u200a\u2028\u2029\u202f\u205f\u3000\ufeff"  # what JavaScript or Python trims
-OURS = ("mcp__plugin_context-kernel_kernel__", "mcp__kernel__")
+OURS = ("mcp__plugin_context-kernel_kernel__", "mcp__kernel__recall", "mcp__kernel__kernel_repo_slice", "mcp__kernel__kernel_slice")  # `kernel` alone may be another's server
+PATHS = ("path", "file_path", "relative_path", "filePath", "file")  # of MCP tools that read a file
 
 
 def handle(event: dict) -> dict:
@@ -177,6 +178,8 @@ def _normal_form(event: dict, tool: str, raw: bytes, most: int, code: int = 0):
 
     given = event.get("tool_input")
     command = given.get("command") if isinstance(given, dict) else ""
+    if tool.startswith("mcp__") and isinstance(given, dict) and not command:
+        command = next(("cat '%s'" % given[name].replace("'", "") for name in PATHS if isinstance(given.get(name), str)), "")
     text = raw.decode("utf-8", "surrogateescape")
     cap = 9900 if event["ck_client"] == "codex" else most
     return normalize(text, Source(tool, command if isinstance(command, str) else "", code, blobs.handle_of(raw), cap))

@@ -36,6 +36,46 @@ def test_other_commands_do_not(command):
     assert normalize(LOG, Source(command=command, handle=HANDLE)).text != LOG
 
 
+@pytest.mark.parametrize("command", [
+    "# Show the parser\nsed -n '1,700p' x.log", "# don't look away\nsed -n 5p x.log # it's short", "wc -l x.log && sed -n 1,300p x.log", "sed -n 1,9p x.log; ls -la", "git diff --stat; sed -n 1,5p x.log",
+    "for f in a b; do head -120 $f; done", "while read f; do sed -n 1,20p $f; done < list", "if [ -f x ]; then sed -n 1,9p x; fi", "{ sed -n 1,2p a; sed -n 1,2p b; }",
+    "npm run build > b.log 2>&1; tail -240 b.log", "npm run build &> b.log; tail -240 b.log", "sed '100,340!d' x.log", "sed 200q x.log", "find . -name x | xargs head -60", "find . -exec sed -n 1,5p {} +",
+    "sed -n 1,5p x.log | cat -A", "bash -euo pipefail -c 'sed -n 1,5p x.log'", "ssh h 'tail -240 x.log'", "kubectl exec pod -- sed -n 1,5p x.log", "docker exec -it web tail -50 x.log",
+    "git blame -L 10,20 x.py", "make # ck:raw", "python3 - <<'E' # ck:raw\nprint(1)\nE", "awk 'NR>=40' x.log"])
+def test_exact_lines_are_asked_for_in_many_ways(command):
+    assert facts(command).explicit
+    assert normalize(LOG, Source(command=command)) == (LOG, (), 0)
+
+
+@pytest.mark.parametrize("command", [
+    "tail -3 x\n# now tests\npytest -v", "ls -R; sed -n 1,9p x.log", "pytest 2>&1 | tee log", "bash -o pipefail -c 'pytest | tee x'", "awk -F, 'NR>1' x.log", "awk 'NR%2' x.log", "cut -d, -f1-4 x.log",
+    "tail -F x.log", "tail --follow=name x.log", "echo '# ck:raw'; make", "make # ck:rawfoo", "time -p make", "env -i make", "head -5 x && pytest", "make 2>/dev/null"])
+def test_what_only_looks_like_it_does_not(command):
+    assert not facts(command).explicit
+    assert normalize(LOG, Source(command=command, handle=HANDLE)).text != LOG
+
+
+@pytest.mark.parametrize("command, files", [
+    ("cat a.py 2>/dev/null", ("a.py",)), ("# look\ncat a.py", ("a.py",)), ("cat a.py | nl", ("a.py",)), ("cat a.py; cat b.py", ("a.py", "b.py")), ("cat a.py && ls", ("a.py",)),
+    ("docker exec -it web cat f.py", ("f.py",)), ("cat pyproject.toml && pytest -v", ()), ("cat Dockerfile && docker build .", ()), ("cat a.py | grep x", ())])
+def test_the_files_that_a_command_prints_whole(command, files):
+    assert facts(command).files == files
+
+
+def test_wrappers_are_stripped_with_their_own_options():
+    assert [facts(command).names[0] for command in ("time -p make all", "env -i PATH=/bin pytest -v", "sudo -u me make all", "docker compose exec web pytest -x", "kubectl exec -n a pod -- pytest -x",
+                                                    "bash -o pipefail -c 'pytest -x'")] == ["make all", "pytest", "make all", "pytest", "pytest", "pytest"]
+
+
+CODE = "import os\n\n\n" + "".join("def part_%d(value):\n    # what %d does\n    return value + %d\n\n\n" % (n, n, n) for n in range(300))
+
+
+@pytest.mark.parametrize("source", [
+    Source(command="sed -n 'p' x; cat y"), Source(command="cat f | xargs cat"), Source(tool="mcp__filesystem__read_text_file", command="cat 'a.py'"), Source(command="cat templates/index.html"), Source(command="# see\ncat a.py")])
+def test_source_that_is_printed_is_never_cut(source):
+    assert normalize(CODE, source) == (CODE, (), 0)
+
+
 @pytest.mark.parametrize("text", ["", "short", LOG[:700], "\0" + LOG, LOG + "\n[ck: lines 3-9 hidden; recall 7f3a12bc90de]", "\ufffd" * 900], ids=["empty", "short", "under-least", "NUL", "marked", "undecodable"])
 def test_left_alone(text):
     assert normalize(text, Source(command="cat x.log")) == (text, (), 0)

@@ -16,6 +16,7 @@ SUCCESS_CAP = 30000  # characters; above, the client shows a 2 KB preview
 LEAST = 800  # bytes; shorter texts pass, no rewriting of them pays for its mark
 LEAST_SAVED, LEAST_SHARE = 240, 0.10  # bytes and share that a rewriting must save: twice the cost of a mark, and a tenth
 ROOM, FAILURE_ROOM = 6500, 7800  # characters to aim at: about 1,600 and 1,950 tokens
+READERS = frozenset("cd sed cat head tail xargs find nl tr cut awk ssh less more bat echo true for read done".split())  # programs that show files and nothing of their own
 SAMPLE_HEAD, SAMPLE_TAIL = 12000, 4000  # characters looked at to tell the format
 
 
@@ -94,11 +95,12 @@ def _rewritten(text: str, source: Source, command, hard: int) -> Optional[Normal
 
 def _is_code(text: str, source: Source, command) -> bool:
     """Whether the command only printed source code or documents: that is a read, and is never cut."""
-    if not command.files:
+    reads = bool(command.stages) and all(stage[0] in READERS for stage in command.stages)
+    if not command.files and not reads:
         return False
     from contextkernel.normalize.code import is_code_file, is_code_shaped, is_data_file
 
-    if any(is_code_file(path) for path in command.files):
+    if source.tool == "Bash" and any(is_code_file(path) for path in command.files):
         return len(text) < SUCCESS_CAP or is_code_shaped(text[:SAMPLE_HEAD])
     return not any(is_data_file(path) for path in command.files) and is_code_shaped(text[:SAMPLE_HEAD])
 

@@ -2,13 +2,16 @@
 from __future__ import annotations
 
 import re
-from typing import List, NamedTuple, Tuple
+from typing import List, NamedTuple, Set, Tuple
 
-_TOKEN = re.compile(r"""(?:'[^']*'|"(?:\\.|[^"\\])*"|\$\((?:[^()]|\([^()]*\))*\)|`[^`]*`|\\.|[^\s'"\\|&;<>()`])+|&&|\|\||\|&|[|;&()\n]|[0-9]*>>?&?[0-9-]*|<<<?-?|<|\s""", re.S)
+_TOKEN = re.compile(r"""(?<![^\s;&|(])\#[^\n]*|&>>?|[0-9]*>>?\|?&?[0-9-]*|(?:'[^']*'|"(?:\\.|[^"\\])*"|\$\((?:[^()]|\([^()]*\))*\)|`[^`]*`|\\.|[^\s'"\\|&;<>()`])+|&&|\|\||\|&|[|;&()\n]|<<<?-?|<|\s""", re.S)
 _QUOTED = re.compile(r"""'([^']*)'|"((?:\\.|[^"\\])*)"|\\(.)""", re.S)
 _ASSIGNMENT = re.compile(r"[A-Za-z_]\w*=")
 _QUIET = frozenset("cd pushd popd export set unset source . true : sleep mkdir wait ulimit trap alias shopt umask".split())
-_NEUTRAL = _QUIET | frozenset(("echo", "printf", "pwd", "date", "test", "[", "exit"))
+_NEUTRAL = _QUIET | frozenset("echo printf pwd date test [ [[ exit for done fi esac } read break continue shift local declare case".split())
+# A line or two: next to an extraction they do not make the output something else
+_SMALL = frozenset("wc ls file stat which type basename dirname realpath readlink md5sum sha256sum du df whoami hostname uname".split())
+_SMALL_GIT = frozenset(("rev-parse", "branch", "remote", "config", "describe", "status"))
 _PREFIXES = {  # wrapper -> its words to skip, its options that take a value
     "time": 1, "nohup": 1, "command": 1, "exec": 1, "builtin": 1, "sudo": 1, "doas": 1, "env": 1, "nice": 1, "stdbuf": 1, "xvfb-run": 1, "unbuffer": 1,
     "npx": 1, "bunx": 1, "timeout": 2, "gtimeout": 2, "uvx": 1, "pipx": 2, "rtk": 1, "caffeinate": 1,
@@ -16,11 +19,20 @@ _PREFIXES = {  # wrapper -> its words to skip, its options that take a value
 _PAIRS = {("uv", "run"), ("poetry", "run"), ("pipenv", "run"), ("pdm", "run"), ("hatch", "run"), ("rye", "run"), ("bundle", "exec"), ("pnpm", "exec"),
           ("pnpm", "dlx"), ("npm", "exec"), ("yarn", "exec"), ("yarn", "dlx"), ("bun", "x"), ("mise", "exec"), ("direnv", "exec")}
 _VALUED = {"-n", "-u", "-i", "-o", "-e", "-g", "-C", "--with", "--python", "--group", "--extra", "--directory", "--project", "--package", "-p", "-s", "-k", "--signal"}
+_OWN_VALUED = {"time": {"-o", "-f"}, "env": {"-u", "-C"}, "sudo": {"-u", "-g", "-C", "-D", "-h", "-p", "-r", "-t"}}
 _PYTHON = re.compile(r"(?:.*/)?(?:python|pypy)[\d.]*$")
 _OURS = re.compile(r"(?:^|[/\\])(?:ck\.py|ck-[0-9a-f]{8,64}\.txt)$")  # our command, and what it laid down for a recall
 _SHELLS = frozenset(("bash", "sh", "zsh", "dash"))
 _PAGERS = frozenset(("cat", "less", "more", "bat", "batcat", "nl", "most", "view", "type", "gc"))
+_PASSING = _PAGERS | frozenset(("tr", "expand", "iconv", "dos2unix"))  # filters that keep the lines
 _SED_PRINT = re.compile(r"-[a-zA-Z]*n[a-zA-Z]*$|--quiet$|--silent$")
+_SED_LINES = re.compile(r"\d+(?:,(?:\d+|\$))?!d$|\d+q$")  # lines by number without -n
+_AWK_LINES = re.compile(r"\bF?NR\s*(?:[<=]=?|>=?)\s*\d|\d\s*[<>]=?\s*F?NR\b")
+_AWK_HEADER = re.compile(r"\bF?NR\s*(?:>\s*1|>=\s*2|!=\s*1)\b(?!\d)")  # all but the head of a table
+_RAW = re.compile(r"#\s*ck:raw\b")
+_RAW_BEHIND = re.compile(r"(?:^|\s)#\s*ck:raw\b")
+LONGEST = 8000  # characters of a command line that are read
+_INSIDE = re.compile(r"(?:docker|podman|nerdctl)$")
 
 
 class Command(NamedTuple):
@@ -34,62 +46,98 @@ class Command(NamedTuple):
 
 def facts(command: str) -> Command:
     """The facts of a command line; what cannot be read gives fewer facts, never wrong ones."""
-    pipelines = _pipelines(command)
-    stages = tuple(stage for pipeline in pipelines for stage in pipeline)
-    talking = [pipeline for pipeline in pipelines if pipeline and pipeline[-1] and pipeline[-1][0] not in _NEUTRAL]
-    explicit = "# ck:raw" in command or "#ck:raw" in command or bool(talking) and all(_extracts(pipeline) for pipeline in talking)
-    files: List[str] = []
-    for pipeline in talking:
-        if len(pipeline) == 1:
-            files += _printed(pipeline[0])
+    pipelines, comments = _pipelines(command)
+    stages = tuple(stage for pipeline, _ in pipelines for stage in pipeline)
+    talking = [pipeline for pipeline, silent in pipelines if not silent and pipeline[-1][0] not in _NEUTRAL and not _is_small(pipeline)]
+    if ("<<" in command or len(command) > LONGEST) and _RAW_BEHIND.search(command):  # behind what is not read
+        comments.append("# ck:raw")
+    explicit = any(_RAW.match(comment) for comment in comments) or bool(talking) and all(_extracts(pipeline) for pipeline in talking)
+    printed = [_printed(pipeline) for pipeline in talking]
+    files = [path for paths in printed for path in paths] if all(printed) else []
     return Command(stages, tuple(_name(stage) for stage in stages), explicit, tuple(files))
 
 
-def _pipelines(command: str) -> List[List[Tuple[str, ...]]]:
-    """The pipelines of a command line, each a list of stripped argument vectors.  Redirections and here-documents are dropped."""
-    pipelines: List[List[Tuple[str, ...]]] = [[]]
+def _pipelines(command: str) -> "Tuple[List[Tuple[List[Tuple[str, ...]], bool]], List[str]]":
+    """(the pipelines of a command line, its comments).  A pipeline is its stripped argument vectors, and whether its output goes
+    into a file.  Here-documents are dropped with what follows them."""
+    pipelines: List[Tuple[List[Tuple[str, ...]], bool]] = []
+    comments: List[str] = []
+    stages: List[Tuple[str, ...]] = []
     words: List[str] = []
-    drop_next = False
+    drop_next = silent = False
 
     def close(new_pipeline: bool) -> None:
-        nonlocal words
+        nonlocal words, stages, silent
         stage = strip(words)
         words = []
-        if stage and stage[0] in _SHELLS and len(stage) > 2 and stage[1] in ("-c", "-lc", "-ec", "-euc") and len(pipelines) < 20:
-            inner = _pipelines(stage[2])
-            pipelines[-1] += inner[0]
-            pipelines.extend(inner[1:])
+        script = _script_of(stage)
+        if script and len(pipelines) < 20:
+            inner, said = _pipelines(script)
+            comments.extend(said)
+            if inner and not stages and not silent:
+                pipelines.extend(inner[:-1])
+                stages, silent = list(inner[-1][0]), inner[-1][1]
+            else:
+                stages += [one for pipeline, _ in inner for one in pipeline]
         elif stage:
-            pipelines[-1].append(stage)
-        if new_pipeline and pipelines[-1]:
-            pipelines.append([])
+            stages.append(stage)
+        if new_pipeline:
+            if stages:
+                pipelines.append((stages, silent))
+            stages, silent = [], False
 
-    for token in _TOKEN.findall(command[:8000]):
-        if token in ("|", "|&"):
+    for token in _TOKEN.findall(command[:LONGEST]):
+        if token.startswith("#"):
+            comments.append(token)
+        elif token in ("|", "|&"):
             close(False)
+            silent = False
         elif token in ("&&", "||", ";", "&", "\n", "(", ")"):
             close(True)
         elif token.isspace():
             continue
         elif token.startswith("<<") and not token.startswith("<<<"):
             break  # a here-document: the rest is data
-        elif token[0] in "<>" or token.rstrip("&-0123456789").endswith(">"):
+        elif token[0] in "<>&" or token.lstrip("0123456789")[:1] == ">":
+            if token[0] in "&>" or token[0] == "1":
+                silent = silent or not token.endswith(("&2", "&1"))
             drop_next = not token[-1].isdigit() and token[-1] != "-"
         elif drop_next:
             drop_next = False
-        elif token.startswith("#") and not words:
-            break
         else:
             words.append(_QUOTED.sub(lambda m: m.group(1) or m.group(2) or m.group(3) or "", token))
-    close(False)
-    return [pipeline for pipeline in pipelines if pipeline]
+    close(True)
+    return pipelines, comments
+
+
+def _script_of(stage: Tuple[str, ...]) -> str:
+    """The command line that a shell, or ssh, is given as one word; "" when it is given none."""
+    if stage[:1] == ("ssh",):
+        return stage[-1] if len(stage) > 2 and " " in stage[-1] else ""
+    if not stage or stage[0] not in _SHELLS:
+        return ""
+    asked = False
+    for at, word in enumerate(stage[1:], 1):
+        if word.startswith(("-", "+")):
+            asked = asked or word[0] == "-" and word[1:2] != "-" and "c" in word
+        elif stage[at - 1] not in ("-o", "+o", "-O", "+O") and not (stage[at - 1].endswith("o") and "c" not in stage[at - 1] and stage[at - 1][0] == "-"):
+            return word if asked else ""
+    return ""
+
+
+def _is_small(pipeline: List[Tuple[str, ...]]) -> bool:
+    stage = pipeline[-1]
+    if stage[0] == "git":
+        words = _name(stage).split(" ")[1:]
+        return words[:1] != [] and (words[0] in _SMALL_GIT or words[0] == "diff" and any(word in ("--stat", "--shortstat", "--name-only") for word in stage))
+    return stage[0] in _SMALL and not any(word.startswith("-") and not word.startswith("--") and "R" in word for word in stage[1:])
 
 
 def strip(words: "List[str] | Tuple[str, ...]") -> Tuple[str, ...]:
     """An argument vector without assignments and wrappers: ["FOO=1", "uv", "run", "pytest"] gives ("pytest",)."""
     words = list(words)
     for _ in range(8):
-        while words and (_ASSIGNMENT.match(words[0]) or words[0] in ("!", "{", "then", "do", "else", "if", "while")):
+        while words and (_ASSIGNMENT.match(words[0]) or words[0] in ("!", "{", "then", "do", "else", "if", "elif", "while", "until")):
             words.pop(0)
         if not words:
             break
@@ -99,20 +147,35 @@ def strip(words: "List[str] | Tuple[str, ...]") -> Tuple[str, ...]:
             skip = words.index("-m") + 1
             words = words[skip:]
             break
+        inside = _inside(program, words)
+        if inside:
+            words = inside
+            continue
         if program in ("conda", "micromamba", "mamba") and words[1:2] == ["run"]:
             skip = 2
         if not skip:
             words[0] = program
             break
-        words = _past_options(words[1:]) if skip == 1 else _past_options(words[1:] if program not in ("timeout", "gtimeout") else words[1:])
+        words = _past_options(words[1:], _OWN_VALUED.get(program, _VALUED))
         if program in ("timeout", "gtimeout", "pipx") or skip == 2 and words and program not in ("timeout", "gtimeout"):
             words = _past_options(words[1:])
     return tuple(words)
 
 
-def _past_options(words: List[str]) -> List[str]:
+def _inside(program: str, words: List[str]) -> List[str]:
+    """What a command runs inside a container: `docker exec -it web cat a`, `kubectl exec pod -- cat a`; [] for others."""
+    if program in ("kubectl", "oc") and "exec" in words[1:5] and "--" in words:
+        return words[words.index("--") + 1:]
+    if _INSIDE.match(program) and words[1:2] == ["compose"]:
+        words = words[1:]
+    if (_INSIDE.match(program) or program in ("docker-compose", "compose")) and words[1:2] == ["exec"]:
+        return _past_options(words[2:])[1:]
+    return []
+
+
+def _past_options(words: List[str], valued: "Set[str]" = _VALUED) -> List[str]:
     while words and words[0].startswith("-"):
-        words = words[2:] if words[0] in _VALUED and len(words) > 1 else words[1:]
+        words = words[2:] if words[0] in valued and len(words) > 1 else words[1:]
     return words
 
 
@@ -127,23 +190,31 @@ def _name(stage: Tuple[str, ...]) -> str:
 
 def _extracts(pipeline: List[Tuple[str, ...]]) -> bool:
     """Whether a pipeline prints exactly the lines its writer chose, or what our own tools gave back."""
-    stage = pipeline[-1]
+    stages = list(pipeline)
+    while len(stages) > 1 and stages[-1][0] in _PASSING:
+        stages.pop()
+    stage = stages[-1]
     program, rest = stage[0], stage[1:]
+    if program == "xargs":
+        return _extracts([strip(_past_options(list(rest))) or ("",)])
+    if program == "find" and "-exec" in rest:
+        return _extracts([strip(rest[rest.index("-exec") + 1:]) or ("",)])
     if program in ("head", "tail"):
-        return "-f" not in rest
+        return not any(word in ("-f", "-F") or word.startswith("--follow") for word in rest)
     if any(_OURS.search(word) for word in stage):
         return True
     if program == "sed":
-        return any(_SED_PRINT.match(word) for word in rest)
+        return any(_SED_PRINT.match(word) or _SED_LINES.match(word) for word in rest)
     if program in ("awk", "gawk", "mawk"):
-        return any(re.search(r"\bF?NR\b", word) for word in rest)
-    if program in ("cut", "jq", "yq") and len(pipeline) == 1 and program == "cut":
-        return True
-    return False
+        return any(_AWK_LINES.search(word) and not _AWK_HEADER.search(word) for word in rest)
+    return program == "git" and "blame" in rest and any(word.startswith("-L") for word in rest)
 
 
-def _printed(stage: Tuple[str, ...]) -> List[str]:
-    """The files a single command prints whole: `cat a.py`, `git show HEAD:a.py`."""
+def _printed(pipeline: List[Tuple[str, ...]]) -> List[str]:
+    """The files a pipeline prints whole: `cat a.py`, `cat a.py | tr -d x`, `git show HEAD:a.py`."""
+    stage = pipeline[0]
+    if any(other[0] not in _PASSING for other in pipeline[1:]):
+        return []
     if stage[0] in _PAGERS:
         return [word for word in stage[1:] if not word.startswith("-")]
     if stage[0] == "git" and _name(stage) in ("git show", "git cat-file"):
