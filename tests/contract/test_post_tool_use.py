@@ -206,3 +206,13 @@ def test_normalize_is_a_filter(plugin_root, state):
     assert done.returncode == 0 and len(done.stdout) < len(LOG) / 5
     assert command(plugin_root, "ck.py", "normalize", "--command", "journalctl", data=done.stdout).stdout == done.stdout
     assert command(plugin_root, "ck.py", "recall", marks.handles_in(done.stdout.decode())[0]).stdout == LOG.encode()
+
+
+@pytest.mark.parametrize("tool, given, text, rewritten", [
+    ("mcp__kernel__execute", {"code": "run()"}, SHORT, True), ("mcp__kernel__recall", {"handle": "7f3a12bc90de"}, SHORT, False), ("mcp__plugin_context-kernel_kernel__kernel_repo_slice", {}, SHORT, False),
+    ("mcp__files__read_text_file", {"path": "/x/a.py"}, "".join("def part_%d(value):\n    return value + %d\n\n" % (n, n) for n in range(900)), False),
+    ("mcp__tests__run", {"path": "/x/a.py"}, SHORT, True)])
+def test_mcp_tools(run_hook, session, tool, given, text, rewritten):
+    """A server of the user's own may be called `kernel`; what reads a source file is a read."""
+    reply, _ = run_hook("post_tool_use.py", dict(event("", session), tool_name=tool, tool_input=given, tool_response=[{"type": "text", "text": text}]))
+    assert bool(reply) is rewritten
