@@ -20,7 +20,9 @@ CODE = re.compile(r"(?:error )?(?P<code>[A-Z]{1,5}\d{2,5})\b:?")
 RULE = re.compile(r"[\[(](?P<rule>-?[\w@/.=+-]{3,60})[\])]\s*$")
 SLOTS = re.compile(r"'[^']*'|\"[^\"]*\"|`[^`]*`|‘[^’]*’|“[^”]*”|\d+")
 RUNTIME = re.compile(r"\w+Warning: ")
+TIMED = re.compile(r"(?:^|[^\d/.-])\d{1,4}[-/.](?:\d\d|[A-Z][a-z]{2})[-/.]\d{2,4}(?:[ T_]+\d\d?)?$|(?:^|[\s\[(]|\dT)\d{1,2}$|^[\d.]+$")  # what stands before the minutes of a log line is no path, nor is an address
 FEWEST = 6  # diagnostics
+RUNNING, PLACES = 40, 0.25  # from so many entries on, fewer places than this share mean a program that runs
 WORST_ORDER = {"fatal error": 0, "error": 0, "ERROR": 0, "E": 0, "F": 0}
 VARIANTS_ROOM = 1200  # characters of differing names kept in the list of one kind; above, places only
 LISTS_ROOM = 4400  # characters of all lists
@@ -43,6 +45,8 @@ def plan(page: Page, ask: Ask) -> Optional[Plan]:
     """First of each kind whole with the places of the others; None when there are few diagnostics."""
     entries = _entries(page.lines)
     covered = sum(entry.last - entry.first + 1 for entry in entries)
+    if len(entries) >= RUNNING and len({(entry.path, entry.place) for entry in entries}) < PLACES * len(entries):
+        return None
     if len(entries) < FEWEST or covered < 0.4 * sum(1 for line in page.lines if line.strip()):
         return None
     kinds: Dict[str, List[Entry]] = {}
@@ -160,6 +164,8 @@ def _placed(line: str, index: int) -> Optional[Entry]:
     if not match or not re.search(r"[./\\]", match.group("path")) and not match.group("level"):
         return None
     text = match.group("text")
+    if TIMED.search(match.group("path")):
+        return None  # a time of day
     if RUNTIME.match(text):
         return None  # a warning that a running program printed: templates say it shorter
     code, rule = CODE.match(text), RULE.search(text)

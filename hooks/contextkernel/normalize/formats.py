@@ -39,7 +39,7 @@ FORMATS: Tuple[Format, ...] = (
     Format("grep", r"^(?:grep|egrep|fgrep|zgrep|rg|ag|ack|git grep)\b", (":",), "", "grep"),
     Format("diagnostics", "", (": ", "error", "warning"), r"^\S[^:\n]*(?:\(\d+,\d+\)|:\d+(?::\d+)?):? .*|^\s+\d+:\d+\s+(?:error|warning)\s|^(?:error|warning)(?:\[\w+\])?: .*\n\s*--> ", "diagnostics"),
     Format("paths", r"^(?:find|fd|fdfind|git ls-files|git ls-tree|git diff|git show|rg|grep|ls|tree|locate|tar|unzip|du|ag|git grep|Glob)\b", ("/",), "", "paths"),
-    Format("grep", "", (":",), r"^[\w@+~-]*[./][\w./@+~-]*:\d+:.*\n[\w./@+~-]+[:-]\d+[:-]", "grep"),
+    Format("grep", "", (":",), r"^[\w@+~-]*[./][\w./@+~-]*:\d+:.*\n[\w./@+~-]+[:-]\d+[:-]|\A\d+[:-].*\n(?:--\n)?\d+[:-]", "grep"),
     Format("paths", "", ("/",), r"\A(?:\S*/\S+\n){8}", "paths"),
     Format("installs", "", ("Unpacking ", "Inst ", "Collecting ", "Get:1 ", "Setting up "), r"^(?:Unpacking|Inst|Collecting|Get:\d+|Setting up) \S", "installs"),
     Format("table", "", ("  ", " | "), r"^\S.*\S(?:\s{2,}| \| )\S.*\n.*\S(?:\s{2,}| \| )\S.*\n.*\S(?:\s{2,}| \| )\S", "table"),

@@ -4,9 +4,11 @@ from __future__ import annotations
 import re
 from typing import Dict, List, NamedTuple, Optional, Tuple
 
+from contextkernel.normalize.outliers import outliers
 from contextkernel.normalize.page import Page
 from contextkernel.normalize.plan import CONTEXT, FACT, MUST, NOTABLE, PLAIN, RARE, Ask, Plan, Unit
 from contextkernel.normalize.severity import FAULT, severity
+from contextkernel.normalize.templates import Mined, mine
 
 NUMBERED = re.compile(r"(?P<path>(?:[A-Za-z]:)?[^:\n\0]{1,300}?):(?P<rest>\d+:.*)$")
 CONTEXT_LINE = re.compile(r"(?P<path>(?:[A-Za-z]:)?[^:\n\0]{1,300}?[\w)\]]\.[A-Za-z]\w{0,9})-(?P<rest>\d+-.*)$")  # of grep -C; a path ends in an extension
@@ -17,7 +19,16 @@ ROOM = 14000  # characters
 LONG = 320  # characters of one hit; longer ones are clipped around the match
 AROUND = 140
 SHARE = 0.85  # of the lines must be hits, context, separators or notes
-SEARCH = re.compile(r"^(?:grep|egrep|fgrep|zgrep|rg|ag|ack|git grep)\b", re.M)
+SEARCHERS = frozenset(("grep", "egrep", "fgrep", "zgrep", "rg", "ag", "ack"))
+VALUED = frozenset("-A -B -C -D -E -M -T -d -e -f -g -j -m -r -t --after-context --before-context --context --file --glob --max-count --regexp --type".split())  # options with a value (-E, -r: of rg)
+SILENT = frozenset("cd pushd popd export set unset source true mkdir echo printf pwd date test exit".split())  # nothing flows from these into a search
+ALONE = re.compile(r"(?P<number>\d+)[:-]")  # a hit of a search in one file has no path
+TIMED = re.compile(r"\d{4}[-/.]\d\d[-/.]\d\d|\d\d[-/](?:\d\d|[A-Z][a-z]{2})[-/]\d{4}|\b\d\d:\d\d:\d\d\b")  # log lines hold one early on
+EARLY = 60  # characters
+NO_PATH = re.compile(r"\s\d|\s-\s|\s[/\[({]|^[\[({]\S*\s|^[A-Z]{3,9}\s|\d[-/.]\d\d[-/.]\d\d[T _]\d\d?$|^\d+(?:\.\d+){3}(?:\s|$)|[=\"<>|{}].*\s|\s.*[=\"<>|{}]")  # times, addresses, the head of a log line
+COMMON = 20  # lines of one template that make it a program's
+FEW = 12  # hits unlike the others that are kept in any case
+FAULTS_PER_FILE = 12
 
 
 class Hit(NamedTuple):
@@ -26,30 +37,162 @@ class Hit(NamedTuple):
     rest: str
 
 
+class Search(NamedTuple):
+    """What a command says about the search in it: whether paths stand before the hits, whether line numbers do."""
+
+    any: bool = False
+    paths: bool = False
+    numbers: bool = False
+
+
 def plan(page: Page, ask: Ask) -> Optional[Plan]:
     """Hits grouped by file; None when the text is something else, or paths do not repeat."""
-    searching = bool(SEARCH.search("\n".join(ask.command.names))) or ask.tool == "Grep"
-    hits = _hits(page.lines, searching)
+    search = _search(ask)
+    if search.any and _is_alone(page.lines, search):
+        return _plan_alone(page, ask)
+    if not search.any and not _is_likely(page.lines):
+        return None
+    hits = _hits(page.lines, search.paths)
     lines = sum(1 for line in page.lines if line.strip() and line != "--")
     if len(hits) < 5 or len(hits) < SHARE * lines:
         return None
-    if not searching and sum(DIAGNOSTIC.match(hit.rest) is not None for hit in hits) > len(hits) // 2:
+    if not search.paths and (sum(DIAGNOSTIC.match(hit.rest) is not None for hit in hits) > len(hits) // 2 or _is_running(page.lines, hits)):
         return None
+    return _planned(page, ask, hits, "grouped by file: path, then line:text")
+
+
+def _is_likely(lines: List[str]) -> bool:
+    """Whether half of some lines from all over are numbered hits; a long log is not looked through for them."""
+    some = [line for line in lines[::len(lines) // 200 + 1] if line.strip() and line != "--"]
+    found = [NUMBERED.match(line) or CONTEXT_LINE.match(line) for line in some]
+    return 2 * sum(match is not None and _is_path(match.group("path"), False) for match in found) >= len(some)
+
+
+def _planned(page: Page, ask: Ask, hits: List[Hit], words: str) -> Plan:
     matcher = _matcher(ask)
+    unlike = _unlike(page, hits, ask.room if ask.exit_code else ROOM)
     units: List[Unit] = []
     turns: Dict[str, int] = {}
+    faults: Dict[str, int] = {}
     at = 0
     while at < len(hits):
         end = at
         while end + 1 < len(hits) and hits[end + 1].path == hits[at].path and hits[end + 1].index == hits[end].index + 1:
             end += 1
-        units += _file_units(page, hits[at:end + 1], turns, matcher)
+        units += _file_units(page, hits[at:end + 1], turns, faults, unlike, matcher)
         at = end + 1
     known = {hit.index for hit in hits}
     units += [Unit(i, i, NOTABLE) for i, line in enumerate(page.lines) if i not in known and line.strip() and line != "--"]
     units += [Unit(i, i, CONTEXT) for i, line in enumerate(page.lines) if i not in known and (not line.strip() or line == "--")]
     units.sort()
-    return Plan(units, "grouped by file: path, then line:text", _digest(hits), 0 if ask.exit_code else ROOM)
+    return Plan(units, words, _digest(hits), 0 if ask.exit_code else ROOM)
+
+
+def _search(ask: Ask) -> Search:
+    """The search of a command; a filter behind a pipe, and a search in one file, name no paths."""
+    if ask.tool == "Grep":
+        return Search(True, True)
+    found = Search()
+    before: Tuple[str, ...] = ()
+    for stage in ask.command.stages:
+        words = list(stage)
+        through = bool(words) and words[0] in ("xargs", "parallel", "find", "fd")  # they add the files
+        if through:
+            at = next((i for i, word in enumerate(words) if i and word.rsplit("/", 1)[-1] in SEARCHERS), 0)
+            words = words[at:] if at else []
+        git = stage[:2] == ("git", "grep") or bool(stage) and stage[0] == "git" and "grep" in stage[1:6]
+        if git:
+            words = words[words.index("grep"):]
+        if words and (git or words[0].rsplit("/", 1)[-1] in SEARCHERS):
+            paths, numbers = _search_of(words, git or through, not before or before[0] in SILENT)
+            found = Search(True, found.paths or paths, found.numbers or numbers)
+        before = stage
+    return found
+
+
+def _search_of(words: List[str], many: bool, first: bool) -> Tuple[bool, bool]:
+    """Whether the hits of one search stand behind a path, and behind a line number.  `many`: it surely searches in files; `first`: nothing is piped into it."""
+    flags, names, operands, given, skip = "", set(), [], False, False
+    for word in words[1:]:
+        if skip:
+            skip = False
+        elif word.startswith("--"):
+            names.add(word.partition("=")[0])
+            given = given or word.startswith(("--regexp", "--file"))
+            skip = word in VALUED
+        elif word.startswith("-") and len(word) > 1:
+            flags += word[1:]
+            given = given or word[1:2] in ("e", "f") or word[-1] in "ef"
+            skip = word in VALUED and (words[0] in ("rg", "ag", "ack") or word not in ("-E", "-T", "-r", "-g", "-t", "-j", "-M")) or len(word) > 2 and word[-1] in "efABCm" and word[1:-1].isalpha()
+        else:
+            operands.append(word)
+    files = operands if given else operands[1:]
+    numbers = "n" in flags or "--line-number" in names
+    if "h" in flags and words[0] != "ag" or names & {"--no-filename"} or words[0] == "rg" and "I" in flags:
+        return False, numbers
+    if many or "H" in flags or "--with-filename" in names or len(files) > 1 or files and re.search(r"[*?$`{\[]", files[0]):
+        return True, numbers
+    recursive = words[0] in ("rg", "ag", "ack") or "r" in flags or "R" in flags or bool(names & {"--recursive", "--dereference-recursive"})
+    if not files:
+        return recursive and (first or words[0] not in ("rg", "ag", "ack")), numbers
+    return recursive and not re.search(r"\w\.[A-Za-z]\w{0,5}$", files[0]), numbers
+
+
+def _is_alone(lines: List[str], search: Search) -> bool:
+    """Whether the lines are hits of one file, `12:text`; numbers rise there, unless files follow each other without names.  A log is none: nobody edits it."""
+    filled = [line for line in lines if line.strip() and line != "--"]
+    found = [ALONE.match(line) for line in filled]
+    numbers = [int(match.group("number")[:9]) for match in found if match]
+    if len(numbers) < 5 or len(numbers) < SHARE * len(filled):
+        return False
+    if not search.numbers and sum(b > a for a, b in zip(numbers, numbers[1:])) < SHARE * (len(numbers) - 1):
+        return False
+    return sum(TIMED.search(line[:EARLY]) is not None for line in filled) <= len(filled) // 2
+
+
+def _plan_alone(page: Page, ask: Ask) -> Optional[Plan]:
+    """All of it while there is room: what is edited next is found by these numbers."""
+    if sum(map(len, page.lines)) + len(page.lines) < ROOM:
+        return Plan([])
+    hits = [Hit(index, "", line) for index, line in enumerate(page.lines) if ALONE.match(line)]
+    return _planned(page, ask, hits, "")
+
+
+def _is_running(lines: List[str], hits: List[Hit]) -> bool:
+    """Whether a program that runs wrote these places: the same ones again and again, or the same sentences."""
+    places = {(hit.path, hit.rest.partition(":")[0]) for hit in hits}
+    if 2 * len(places) < len(hits):
+        return True
+    mined = mine([lines[hit.index] for hit in hits])
+    return 2 * sum(count for count in mined.counts if count >= COMMON) > len(hits)
+
+
+def _unlike(page: Page, hits: List[Hit], room: int) -> Dict[int, int]:
+    """Hits (page lines) that must not go, and their ranks: the few faults, the few that resemble no other, the outliers.  Nothing when all hits have room."""
+    if sum(len(hit.rest) + 1 for hit in hits) < room // 2:
+        return {}
+    texts = [re.sub(r"^\d+(?::\d+)?[:-]", "", hit.rest[:LONG], count=1) for hit in hits]
+    mined = mine(texts)
+    levels = [severity(texts[exemplar]) for exemplar in mined.exemplars]
+    found: Dict[int, int] = {}
+    common = {template for template, count in enumerate(mined.counts) if count >= COMMON}
+    if sum(mined.counts[template] for template in common) > len(hits) // 2:
+        for at in _rare(mined) + outliers(texts, mined, common):
+            found[hits[at].index] = NOTABLE
+    faulty = [at for at, template in enumerate(mined.ids) if levels[template] == FAULT]
+    if len(faulty) <= FEW:
+        found.update((hits[at].index, MUST) for at in faulty)
+    else:  # a search for words of fault: the first of each rare kind
+        few = [template for template, level in enumerate(levels) if level == FAULT and mined.counts[template] < COMMON and mined.counts[template] <= len(hits) // 100]
+        if len(few) <= FEW:
+            found.update((hits[mined.exemplars[template]].index, MUST) for template in few)
+    return found
+
+
+def _rare(mined: Mined) -> List[int]:
+    """Positions of texts with a template of their own, when these are few."""
+    rare = [at for at, template in enumerate(mined.ids) if mined.counts[template] < 4]
+    return rare if len(rare) <= max(FEW, len(mined.ids) // 20) else []
 
 
 def _hits(lines: List[str], searching: bool) -> List[Hit]:
@@ -82,7 +225,7 @@ def _is_path(path: str, searching: bool) -> bool:
         return False
     if not searching:
         return PLAIN_PATH.match(path) is not None
-    return ("/" in path or "." in path or "\\" in path) and not path.replace(".", "").isdigit()
+    return ("/" in path or "." in path or "\\" in path) and not path.replace(".", "").isdigit() and NO_PATH.search(path) is None
 
 
 def _add_context(lines: List[str], found: Dict[int, Hit], paths: List[str]) -> None:
@@ -113,20 +256,27 @@ def _matcher(ask: Ask) -> "Optional[re.Pattern]":
     return None
 
 
-def _file_units(page: Page, hits: List[Hit], turns: Dict[str, int], matcher) -> List[Unit]:
+def _file_units(page: Page, hits: List[Hit], turns: Dict[str, int], faults: Dict[str, int], unlike: Dict[int, int], matcher) -> List[Unit]:
     path = hits[0].path
     units: List[Unit] = []
     head = len(hits) > 1 and len(path) > 6
     for hit in hits:
         turn = turns[path] = turns.get(path, -1) + 1
-        rank = FACT if turn < 2 else NOTABLE if severity(hit.rest[:LONG]) == FAULT and turn < 12 else RARE
-        if not head:
+        rank, order = FACT if turn < 2 else RARE, turn
+        if turn >= 2 and faults.get(path, 0) < FAULTS_PER_FILE and severity(hit.rest[:LONG]) == FAULT:
+            rank, order = NOTABLE, faults.get(path, 0)
+            faults[path] = order + 1
+        special = unlike.get(hit.index, RARE)
+        if special < rank:
+            rank, order = special, -1
+        first = hit is hits[0]
+        if not head or special == MUST and not first or rank == NOTABLE and not first and units[0].rank > NOTABLE:  # with its path: the line that names it may be left out
             line = page.lines[hit.index]
-            units.append(Unit(hit.index, hit.index, rank, None if len(line) <= LONG + len(path) else (_clipped(line, matcher),), "clip", turn))
+            units.append(Unit(hit.index, hit.index, rank, None if len(line) <= LONG + len(path) else (_clipped(line, matcher),), "clip", order))
             continue
         text = hit.rest if len(hit.rest) <= LONG else _clipped(hit.rest, matcher)
-        lines = (path, text) if hit is hits[0] else (text,)
-        units.append(Unit(hit.index, hit.index, MUST if hit is hits[0] and turn == 0 else rank, lines, "hoist", turn))
+        lines = (path, text) if first else (text,)
+        units.append(Unit(hit.index, hit.index, MUST if first and turn == 0 else rank, lines, "hoist", order))
     return units
 
 
