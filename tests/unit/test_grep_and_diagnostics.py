@@ -4,6 +4,9 @@ from __future__ import annotations
 import pytest
 
 from contextkernel.normalize import Source, normalize
+from contextkernel.normalize.commands import facts
+from contextkernel.normalize.grep import _search
+from contextkernel.normalize.plan import Ask
 
 HANDLE = "7f3a12bc90de"
 MANY = 1500
@@ -151,3 +154,30 @@ def test_compilers_still_fold(line):
 def test_compiler_lines_behind_grep_fold_too():
     lines = ["src/%s.c:%d:5: warning: unused variable ‘v%d’ [-Wunused-variable]" % (WORDS[i * 9 // 200], 3 * i + 2, 100 + i) for i in range(200)]
     assert "199 more like this below, by place" in shown(lines, "make 2>&1 | grep warning")
+
+
+@pytest.mark.parametrize("command, paths, numbers", [
+    ("grep -n x f.py", False, True), ("grep -e x f.py g.py", True, False), ("grep -rne x .", True, True), ("grep -rn --include='*.py' x", True, True), ("grep -A 3 x f.py", False, False), ("rg -g '*.py' x", True, False),
+    ("rg x src", True, False), ("rg x a.py", False, False), ("ls | xargs grep x", True, False), ("find . -exec grep -n x {} +", True, True), ("git -C /r grep -n x", True, True), ("git grep -hn x", False, True),
+    ("kubectl logs p | rg -n x", False, True), ("kubectl logs p | grep -rn x .", True, True), ("make; grep -rnE x src", True, True), ("git grep x | grep -v y", True, False), ("grep -m 5 -f pats a.log", False, False),
+    ("grep x *.log", True, False), ("grep -H x a.log", True, False), ("for f in *; do grep x $f; done", True, False), ("cd a && rg x", True, False), ("rg -I x src", False, False), ("/usr/bin/grep -v x", False, False),
+])
+def test_what_a_command_says_of_its_search(command, paths, numbers):
+    assert _search(Ask(HANDLE, command=facts(command))) == (True, paths, numbers)
+
+
+@pytest.mark.parametrize("command", ["", "make", "kubectl logs grep", "echo grep x", "find . -name rg -exec wc {} +", "find . -name grep", "git log --grep x"])
+def test_no_search(command):
+    assert not _search(Ask(HANDLE, command=facts(command))).any
+
+
+def test_hits_below_headings_keep_their_numbers():
+    lines = [line for word in WORDS for line in ["src/deep/%s.py" % word] + ["%d:    total(%s)" % (7 * i + 3, word) for i in range(12)] + [""]]
+    assert shown(lines, "rg --heading -n total") == "\n".join(lines) + "\n"
+
+
+def test_a_shown_hit_has_its_path():
+    lines = ["src/deep/%s.py:%d:    total(%s_%d)" % (WORDS[i % 2], i + 1, WORDS[i % 18], i) for i in range(1200)]
+    lines[700:704] = ["src/deep/%s.py:%d:    total(FATAL %d)" % (WORDS[i // 702], i + 1, i) for i in range(700, 704)]
+    text = shown(lines, "grep -rn total src")
+    assert all(line in text or line.replace(".py:", ".py\n", 1) in text for line in lines[700:704])

@@ -2,7 +2,7 @@
 from __future__ import annotations
 
 import re
-from typing import Dict, List, NamedTuple, Optional, Tuple
+from typing import Dict, List, NamedTuple, Optional, Set, Tuple
 
 from contextkernel.normalize.outliers import outliers
 from contextkernel.normalize.page import Page
@@ -20,9 +20,12 @@ LONG = 320  # characters of one hit; longer ones are clipped around the match
 AROUND = 140
 SHARE = 0.85  # of the lines must be hits, context, separators or notes
 SEARCHERS = frozenset(("grep", "egrep", "fgrep", "zgrep", "rg", "ag", "ack"))
-VALUED = frozenset("-A -B -C -D -E -M -T -d -e -f -g -j -m -r -t --after-context --before-context --context --file --glob --max-count --regexp --type".split())  # options with a value (-E, -r: of rg)
+VALUED = frozenset("-A -B -C -D -d -e -f -m --after-context --before-context --context --file --max-count --regexp".split())  # options whose value is the next word
+VALUED_OF_RG = VALUED | frozenset("-E -M -T -g -j -r -t -G --glob --type --type-not --replace --encoding".split())
+EXECUTES = ("-exec", "-execdir", "--exec", "--exec-batch", "-x", "-X")
 SILENT = frozenset("cd pushd popd export set unset source true mkdir echo printf pwd date test exit".split())  # nothing flows from these into a search
 ALONE = re.compile(r"(?P<number>\d+)[:-]")  # a hit of a search in one file has no path
+NUMBERS = re.compile(r"^\d+(?::\d+)?[:-]")  # before the text of a hit
 TIMED = re.compile(r"\d{4}[-/.]\d\d[-/.]\d\d|\d\d[-/](?:\d\d|[A-Z][a-z]{2})[-/]\d{4}|\b\d\d:\d\d:\d\d\b")  # log lines hold one early on
 EARLY = 60  # characters
 NO_PATH = re.compile(r"\s\d|\s-\s|\s[/\[({]|^[\[({]\S*\s|^[A-Z]{3,9}\s|\d[-/.]\d\d[-/.]\d\d[T _]\d\d?$|^\d+(?:\.\d+){3}(?:\s|$)|[=\"<>|{}].*\s|\s.*[=\"<>|{}]")  # times, addresses, the head of a log line
@@ -70,7 +73,7 @@ def _is_likely(lines: List[str]) -> bool:
 
 def _planned(page: Page, ask: Ask, hits: List[Hit], words: str) -> Plan:
     matcher = _matcher(ask)
-    unlike = _unlike(page, hits, ask.room if ask.exit_code else ROOM)
+    faulty, ranks = _judged(hits, ask.room if ask.exit_code else ROOM)
     units: List[Unit] = []
     turns: Dict[str, int] = {}
     faults: Dict[str, int] = {}
@@ -79,7 +82,7 @@ def _planned(page: Page, ask: Ask, hits: List[Hit], words: str) -> Plan:
         end = at
         while end + 1 < len(hits) and hits[end + 1].path == hits[at].path and hits[end + 1].index == hits[end].index + 1:
             end += 1
-        units += _file_units(page, hits[at:end + 1], turns, faults, unlike, matcher)
+        units += _file_units(page, hits[at:end + 1], turns, faults, faulty, ranks, matcher)
         at = end + 1
     known = {hit.index for hit in hits}
     units += [Unit(i, i, NOTABLE) for i, line in enumerate(page.lines) if i not in known and line.strip() and line != "--"]
@@ -98,7 +101,8 @@ def _search(ask: Ask) -> Search:
         words = list(stage)
         through = bool(words) and words[0] in ("xargs", "parallel", "find", "fd")  # they add the files
         if through:
-            at = next((i for i, word in enumerate(words) if i and word.rsplit("/", 1)[-1] in SEARCHERS), 0)
+            runs = words[0] in ("xargs", "parallel")
+            at = next((i for i, word in enumerate(words) if i and word.rsplit("/", 1)[-1] in SEARCHERS and (runs or words[i - 1] in EXECUTES)), 0)
             words = words[at:] if at else []
         git = stage[:2] == ("git", "grep") or bool(stage) and stage[0] == "git" and "grep" in stage[1:6]
         if git:
@@ -112,6 +116,8 @@ def _search(ask: Ask) -> Search:
 
 def _search_of(words: List[str], many: bool, first: bool) -> Tuple[bool, bool]:
     """Whether the hits of one search stand behind a path, and behind a line number.  `many`: it surely searches in files; `first`: nothing is piped into it."""
+    own = words[0] in ("rg", "ag", "ack")
+    valued = VALUED_OF_RG if own else VALUED
     flags, names, operands, given, skip = "", set(), [], False, False
     for word in words[1:]:
         if skip:
@@ -119,11 +125,11 @@ def _search_of(words: List[str], many: bool, first: bool) -> Tuple[bool, bool]:
         elif word.startswith("--"):
             names.add(word.partition("=")[0])
             given = given or word.startswith(("--regexp", "--file"))
-            skip = word in VALUED
+            skip = word in valued
         elif word.startswith("-") and len(word) > 1:
             flags += word[1:]
             given = given or word[1:2] in ("e", "f") or word[-1] in "ef"
-            skip = word in VALUED and (words[0] in ("rg", "ag", "ack") or word not in ("-E", "-T", "-r", "-g", "-t", "-j", "-M")) or len(word) > 2 and word[-1] in "efABCm" and word[1:-1].isalpha()
+            skip = word in valued or len(word) > 2 and word[1:].isalpha() and "-" + word[-1] in VALUED  # -rne PATTERN
         else:
             operands.append(word)
     files = operands if given else operands[1:]
@@ -132,9 +138,9 @@ def _search_of(words: List[str], many: bool, first: bool) -> Tuple[bool, bool]:
         return False, numbers
     if many or "H" in flags or "--with-filename" in names or len(files) > 1 or files and re.search(r"[*?$`{\[]", files[0]):
         return True, numbers
-    recursive = words[0] in ("rg", "ag", "ack") or "r" in flags or "R" in flags or bool(names & {"--recursive", "--dereference-recursive"})
+    recursive = own or "r" in flags or "R" in flags or bool(names & {"--recursive", "--dereference-recursive"})
     if not files:
-        return recursive and (first or words[0] not in ("rg", "ag", "ack")), numbers
+        return recursive and (first or not own), numbers
     return recursive and not re.search(r"\w\.[A-Za-z]\w{0,5}$", files[0]), numbers
 
 
@@ -167,26 +173,24 @@ def _is_running(lines: List[str], hits: List[Hit]) -> bool:
     return 2 * sum(count for count in mined.counts if count >= COMMON) > len(hits)
 
 
-def _unlike(page: Page, hits: List[Hit], room: int) -> Dict[int, int]:
-    """Hits (page lines) that must not go, and their ranks: the few faults, the few that resemble no other, the outliers.  Nothing when all hits have room."""
+def _judged(hits: List[Hit], room: int) -> Tuple[Set[int], Dict[int, int]]:
+    """Page lines of faulty hits; and of those that must not go, with their ranks: the few faults, the few that resemble no other, the outliers.  No ranks when all hits have room."""
     if sum(len(hit.rest) + 1 for hit in hits) < room // 2:
-        return {}
-    texts = [re.sub(r"^\d+(?::\d+)?[:-]", "", hit.rest[:LONG], count=1) for hit in hits]
+        return {hit.index for hit in hits if severity(hit.rest[:LONG]) == FAULT}, {}
+    texts = [NUMBERS.sub("", hit.rest[:LONG], 1) for hit in hits]
     mined = mine(texts)
     levels = [severity(texts[exemplar]) for exemplar in mined.exemplars]
-    found: Dict[int, int] = {}
+    ranks: Dict[int, int] = {}
     common = {template for template, count in enumerate(mined.counts) if count >= COMMON}
     if sum(mined.counts[template] for template in common) > len(hits) // 2:
-        for at in _rare(mined) + outliers(texts, mined, common):
-            found[hits[at].index] = NOTABLE
+        ranks.update((hits[at].index, NOTABLE) for at in _rare(mined) + outliers(texts, mined, common))
     faulty = [at for at, template in enumerate(mined.ids) if levels[template] == FAULT]
-    if len(faulty) <= FEW:
-        found.update((hits[at].index, MUST) for at in faulty)
-    else:  # a search for words of fault: the first of each rare kind
-        few = [template for template, level in enumerate(levels) if level == FAULT and mined.counts[template] < COMMON and mined.counts[template] <= len(hits) // 100]
-        if len(few) <= FEW:
-            found.update((hits[mined.exemplars[template]].index, MUST) for template in few)
-    return found
+    if len(faulty) > FEW:  # words of fault were searched for: the first of each rare kind
+        rare = [template for template, level in enumerate(levels) if level == FAULT and mined.counts[template] < COMMON and mined.counts[template] <= len(hits) // 100]
+        ranks.update((hits[mined.exemplars[template]].index, MUST) for template in (rare if len(rare) <= FEW else ()))
+    else:
+        ranks.update((hits[at].index, MUST) for at in faulty)
+    return {hits[at].index for at in faulty}, ranks
 
 
 def _rare(mined: Mined) -> List[int]:
@@ -256,17 +260,17 @@ def _matcher(ask: Ask) -> "Optional[re.Pattern]":
     return None
 
 
-def _file_units(page: Page, hits: List[Hit], turns: Dict[str, int], faults: Dict[str, int], unlike: Dict[int, int], matcher) -> List[Unit]:
+def _file_units(page: Page, hits: List[Hit], turns: Dict[str, int], faults: Dict[str, int], faulty: Set[int], ranks: Dict[int, int], matcher) -> List[Unit]:
     path = hits[0].path
     units: List[Unit] = []
     head = len(hits) > 1 and len(path) > 6
     for hit in hits:
         turn = turns[path] = turns.get(path, -1) + 1
         rank, order = FACT if turn < 2 else RARE, turn
-        if turn >= 2 and faults.get(path, 0) < FAULTS_PER_FILE and severity(hit.rest[:LONG]) == FAULT:
+        if turn >= 2 and hit.index in faulty and faults.get(path, 0) < FAULTS_PER_FILE:
             rank, order = NOTABLE, faults.get(path, 0)
             faults[path] = order + 1
-        special = unlike.get(hit.index, RARE)
+        special = ranks.get(hit.index, RARE)
         if special < rank:
             rank, order = special, -1
         first = hit is hits[0]
