@@ -13,6 +13,10 @@ FIELD = re.compile(r"(Author|AuthorDate|Commit|CommitDate|Date|Merge):\s+(.*)$")
 DATE = re.compile(r"\w{3} (\w{3}) (\d+) (\d\d:\d\d):\d\d (\d{4}) ([+-]\d{4})$")
 MONTHS = "Jan Feb Mar Apr May Jun Jul Aug Sep Oct Nov Dec".split()
 TRAILER = re.compile(r"(?i)\s+(?:co-authored-by|signed-off-by|reviewed-by|acked-by|tested-by|cc|change-id|reported-by|suggested-by|(?:🤖 )?generated with)[: ]")
+KNOWN = re.compile(  # what a log holds besides headers and messages: notes, stats, modes, names, diffs, signatures
+    r"    |(?:Notes|Reflog|Submodule)\b|[MADRCTUX]\d*\t|[\d-]+\t[\d-]+\t|:+\d{6} | \S.* \| | *\d+ files? changed| (?:create|delete|rename|copy|mode|rewrite) | +[\d.]+% |  [<>] |gpg: |Primary key |---$")
+IN_DIFF = re.compile(r"[ +\\-]|@@|diff |index |(?:new|deleted|old) (?:file )?mode |(?:similarity|dissimilarity) index |(?:rename|copy) (?:from|to) |Binary files ")
+FOREIGN, FOREIGN_ROOM = 12, 2500  # lines and characters of another command that may follow the log
 HASH = 12  # digits that stay: unique in any repository of practical size, and git takes them
 ROOM = 11000
 
@@ -22,10 +26,15 @@ def plan(page: Page, ask: Ask) -> Optional[Plan]:
     starts = [i for i, line in enumerate(page.lines) if COMMIT.match(line)]
     if len(starts) < 3 or starts[0] != 0:
         return None
+    foreign = _foreign(page.lines, starts)
+    tail = next((i for i in foreign if i > starts[-1]), len(page.lines))
+    if len(foreign) > FOREIGN or sum(map(len, page.lines[tail:])) > FOREIGN_ROOM:
+        return None  # the output of another command follows
     units: List[Unit] = []
     same = _constant(page.lines, starts)
-    for turn, (start, end) in enumerate(zip(starts, starts[1:] + [len(page.lines)])):
+    for turn, (start, end) in enumerate(zip(starts, starts[1:] + [tail])):
         units += _commit(page.lines, start, end, turn, same)
+    units += [Unit(i, i, MUST, turn=-1) for i in range(tail, len(page.lines))]
     words = "; on all commits " + ", ".join(value for value in same.values() if value) if any(same.values()) else ""
     return Plan(units, "git log, a header is one line, trailers folded" + words, None, 0 if ask.exit_code else ROOM)
 
@@ -35,6 +44,25 @@ def _constant(lines: List[str], starts: List[int]) -> Dict[str, str]:
     authors = {line[7:].strip() for line in lines if line.startswith("Author:")}
     zones = {line.rsplit(" ", 1)[-1] for line in lines if line.startswith("Date:") and DATE.match(line[5:].strip())}
     return {"author": authors.pop() if len(authors) == 1 else "", "zone": zones.pop() if len(zones) == 1 else ""}
+
+
+def _foreign(lines: List[str], starts: List[int]) -> List[int]:
+    """Indexes of lines that no log holds.  Bare names are a log's (--name-only) when earlier commits have some."""
+    found: List[int] = []
+    names = False
+    for turn, (start, end) in enumerate(zip(starts, starts[1:] + [len(lines)])):
+        at, bare, diff, last = start + 1, [], False, turn == len(starts) - 1
+        while at < end and lines[at].strip():
+            at += 1  # the header
+        for index in range(at, end):
+            line = lines[index]
+            diff = diff or line.startswith("diff --")
+            if not line.strip() or KNOWN.match(line) or diff and IN_DIFF.match(line):
+                continue
+            (bare if " " not in line else found).append(index)
+        names = names or bool(bare) and not last
+        found += [] if names else bare
+    return sorted(found)
 
 
 def _commit(lines: List[str], start: int, end: int, turn: int, same: Dict[str, str]) -> List[Unit]:

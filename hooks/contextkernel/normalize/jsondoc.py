@@ -19,6 +19,9 @@ CELL = 60  # characters
 DEEP = 3  # levels of objects flattened into columns
 DOCUMENT_ROOM = 2600  # characters for what is around the table
 TABLE_ROOM = 4200
+FAULTY = 16  # rows shown of many that hold a word of failure
+STATES = ("status", "state", "phase", "result", "outcome", "conclusion")  # columns of which one value on every row may say that all failed
+STATE = 24  # characters; a column of shorter values tells a state, and most rows may have failed
 
 
 class Raw(str):
@@ -152,8 +155,11 @@ def _table(rows: List[Dict[str, Any]], path: str, ask: Ask) -> List[str]:
     varying = [column for column in columns if len(set(column.cells)) > 1]
     room = TABLE_ROOM if ask.exit_code else int(TABLE_ROOM * 1.3)
     shown, hidden, cell = _columns(varying, len(rows), room)
-    unusual = _unusual(varying)
-    wanted = _rows(shown, len(rows), unusual, room, cell)
+    faults = {column.name: [i for i, cell in enumerate(column.cells) if severity(cell[:300]) == FAULT] for column in varying}
+    unusual = _unusual(varying, faults)
+    all_failed = any(c.name.rsplit(".", 1)[-1].lower() in STATES and severity(c.cells[0][:300]) == FAULT for c in constant)
+    faulty = set(range(len(rows))) if all_failed else _faulty(varying, faults)
+    wanted = _rows(shown, len(rows), unusual, faulty, room, cell)
     lines = []
     if constant:
         lines.append("same on every row: " + "; ".join("%s=%s" % (c.name, _cell(c.cells[0], 80)) for c in constant))
@@ -163,14 +169,20 @@ def _table(rows: List[Dict[str, Any]], path: str, ask: Ask) -> List[str]:
     before = -1
     for index in wanted:
         if index > before + 1:
-            lines.append(marks.note("rows %d-%d hidden, ordinary" % (before + 1, index - 1), ask.handle))
+            lines.append(_hidden(before + 1, index - 1, faulty, ask.handle))
         extra = [(c.name, c.cells[index]) for c in hidden if index in unusual and c.name in unusual[index]]
         lines.append("%d\t%s%s" % (index, "\t".join(_cell(column.cells[index], CELL * 4 if index in unusual else cell) for column in shown),
                                    "".join("\t%s=%s" % (name, _cell(value, CELL * 3)) for name, value in extra)))
         before = index
     if before < len(rows) - 1:
-        lines.append(marks.note("rows %d-%d hidden, ordinary" % (before + 1, len(rows) - 1), ask.handle))
+        lines.append(_hidden(before + 1, len(rows) - 1, faulty, ask.handle))
     return lines
+
+
+def _hidden(first: int, last: int, faulty: "set[int]", handle: str) -> str:
+    """The mark for hidden rows: how many of them hold a word of failure."""
+    count = sum(first <= index <= last for index in faulty)
+    return marks.note("rows %d-%d hidden, %s" % (first, last, "%d of them with a word of failure" % count if count else "ordinary"), handle)
 
 
 def _columns(columns: List[Column], rows: int, room: int) -> Tuple[List[Column], List[Column], int]:
@@ -192,14 +204,13 @@ def _naming(name: str) -> bool:
     return name.rsplit(".", 1)[-1].lower() in ("id", "name", "status", "state", "title", "key", "path", "type", "version", "code", "error", "message", "number", "level", "conclusion", "login", "url")
 
 
-def _unusual(columns: List[Column]) -> Dict[int, List[str]]:
+def _unusual(columns: List[Column], faults: Dict[str, List[int]]) -> Dict[int, List[str]]:
     """Rows whose value in some column is rare, far from the others, or a fault; with those columns."""
     found: Dict[int, List[str]] = {}
     for column in columns:
         indexes = set(far_or_rare(column.cells)) if len(column.cells) >= 8 else set()
-        faults = [i for i, cell in enumerate(column.cells) if severity(cell[:300]) == FAULT]
-        if len(faults) <= max(3, len(column.cells) // 10):
-            indexes |= set(faults)
+        if len(faults[column.name]) <= max(3, len(column.cells) // 10):
+            indexes |= set(faults[column.name])
         empty = [i for i, cell in enumerate(column.cells) if cell in ("", "null")]
         if len(empty) <= max(2, len(column.cells) // 50):
             indexes |= set(empty)
@@ -210,7 +221,16 @@ def _unusual(columns: List[Column]) -> Dict[int, List[str]]:
     return found
 
 
-def _rows(shown: List[Column], rows: int, unusual: Dict[int, List[str]], room: int, cell: int) -> List[int]:
+def _faulty(columns: List[Column], faults: Dict[str, List[int]]) -> "set[int]":
+    """Rows that hold a word of failure in a column that tells rows apart by it."""
+    found: "set[int]" = set()
+    for column in columns:
+        if len(faults[column.name]) < len(column.cells) * (1.0 if column.width <= STATE else 0.5):
+            found.update(faults[column.name])
+    return found
+
+
+def _rows(shown: List[Column], rows: int, unusual: Dict[int, List[str]], faulty: "set[int]", room: int, cell: int) -> List[int]:
     """Row indexes, ascending: all when they fit, else the first, the last and the unusual ones."""
     widths = [sum(min(len(column.cells[i]), cell) + 1 for column in shown) + 5 for i in range(rows)]
     if sum(widths) <= room and (sum(widths) <= room // 2 or len(unusual) > rows // 3 or rows < 40 or _listing(shown, rows)):
@@ -220,6 +240,11 @@ def _rows(shown: List[Column], rows: int, unusual: Dict[int, List[str]], room: i
     for index in sorted(unusual, key=lambda i: (-len(unusual[i]), i)):
         used += widths[index] + 60
         if used > room * 1.5:
+            break
+        wanted.add(index)
+    for index in [i for i in sorted(faulty) if i not in wanted][:max(0, FAULTY - len(faulty & wanted))]:
+        used += widths[index] + 60
+        if used > room * 1.2:
             break
         wanted.add(index)
     if used < room and _listing(shown, rows):

@@ -12,17 +12,22 @@ ROW = re.compile(r"(?P<mode>[-dlcbps][-rwxsStT]{9}[.+@]?)\s+(?P<links>\d+)\s+(?P
 HEADER = re.compile(r"(?P<folder>\S.*):$")
 ROOM = 14000
 FEWEST = 10
+LISTERS = re.compile(r"(?:ls|ll|la|exa|eza|tree|cd|pushd|popd|pwd|echo|printf|date|true|:|test|\[|export|set|sleep|mkdir)$")  # commands that print listings, or a line
+OWN = re.compile(r"total \d|\S.*:$|(?:ls|exa|eza): ")  # what ls says around its rows
+FOREIGN, FOREIGN_ROOM = 12, 1500  # lines and characters of another command that may stand among them
 
 
 def plan(page: Page, ask: Ask) -> Optional[Plan]:
     """Rows shortened to what differs; None for a text that is no listing."""
     rows = {i: match for i, match in enumerate(map(ROW.match, page.lines)) if match}
     if len(rows) >= FEWEST and len(rows) >= 0.6 * sum(1 for line in page.lines if line.strip()):
-        return _long(page, rows, ask)
-    headers = [i for i, line in enumerate(page.lines) if HEADER.match(line) and (i == 0 or not page.lines[i - 1].strip())]
-    if len(headers) >= 3 and any(name.startswith("ls") for name in ask.command.names):
-        return _recursive(page, headers, ask)
-    return None
+        foreign = [line for i, line in enumerate(page.lines) if i not in rows and line.strip() and not OWN.match(line)]
+        return _long(page, rows, ask) if len(foreign) <= FOREIGN and sum(map(len, foreign)) <= FOREIGN_ROOM else None
+    programs = [stage[0] for stage in ask.command.stages if stage]
+    if not any(name.startswith(("ls", "ll", "la", "exa", "eza")) for name in programs) or not all(LISTERS.match(name) for name in programs):
+        return None  # another command's output may hold lines that look like a folder's name
+    headers = [i for i, line in enumerate(page.lines) if HEADER.match(line) and (" " not in line or "/" in line) and (i == 0 or not page.lines[i - 1].strip())]
+    return _recursive(page, headers, ask) if len(headers) >= 3 else None
 
 
 def _long(page: Page, rows: dict, ask: Ask) -> Plan:
@@ -38,7 +43,7 @@ def _long(page: Page, rows: dict, ask: Ask) -> Plan:
         match = rows.get(index)
         if match is None:
             drop = not line.strip()
-            units.append(Unit(index, index, MUST, () if drop and ask.exit_code == 0 else None, "listing"))
+            units.append(Unit(index, index, MUST, () if drop and ask.exit_code == 0 else None, "listing", 0 if drop else -1))
         elif match.group("name") in (".", ".."):
             units.append(Unit(index, index, MUST, (), "listing"))
         else:
