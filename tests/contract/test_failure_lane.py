@@ -195,6 +195,33 @@ def test_a_command_that_dies_of_a_signal(wrapper, tmp_path, name):
         os.kill(int((tmp_path / "out").read_bytes()), 0)
 
 
+@pytest.mark.parametrize("name", ["TERM", "INT", "HUP"])
+def test_a_signal_to_the_whole_group(wrapper, tmp_path, name):
+    """bash's `wait` may say -1 then, which would be exit 255: often on a busy machine."""
+    burners = [subprocess.Popen([sys.executable, "-c", "while True: pass"]) for _ in range(2)]
+    codes = []
+    try:
+        for number in range(25):
+            out = str(tmp_path / ("out%d" % number))
+            process = client.started([wrapper, client.argument("echo ready; exec sleep 30", str(tmp_path))], out)
+            assert waited(lambda: os.path.getsize(out) > 0)
+            os.killpg(process.pid, getattr(signal, "SIG" + name))
+            codes.append(process.wait(timeout=20))
+    finally:
+        for burner in burners:
+            burner.kill()
+            burner.wait()
+    assert codes == [-getattr(signal, "SIG" + name)] * 25
+
+
+@pytest.mark.parametrize("command", [
+    "kill 0; sleep 1; exit 4", "trap 'kill 0' EXIT; echo out; exit 4", "trap 'echo usr' USR1; kill -USR1 0; sleep 0.2; echo after; exit 4", "trap '' PIPE; kill -PIPE 0; echo after; exit 4",
+    "trap '' USR2; kill -USR2 0; echo after", "kill -ALRM 0; sleep 1", "kill -USR1 $$; sleep 1", "trap 'echo x; exit 7' XCPU; kill -XCPU 0; sleep 1"])
+def test_a_command_that_signals_its_group(play, command):
+    ours, plain = play(command)
+    assert ours == plain
+
+
 def test_success_and_short_failures_start_no_program(play):
     ours, _ = play("echo fine", with_plain=False, env={"PATH": "/nonexistent"})
     assert ours == (0, b"fine\n")
