@@ -366,6 +366,16 @@ def test_zsh(play):
     assert original(rewritten(ours)) == plain.text
 
 
+@pytest.mark.parametrize("override, shell, wanted", [("my-bash", "bash", "my-bash"), ("", "my-bash", "my-bash"), ("gone-bash", "my-bash", "my-bash"), ("my-zsh", "my-bash", "my-bash")])
+def test_the_shell_that_the_client_would_have_started(wrapper, tmp_path, override, shell, wanted):
+    for name in ("my-bash", "my-zsh"):
+        os.symlink(client.SHELLS["bash"], str(tmp_path / name))
+    path = lambda name: str(tmp_path / name) if "-" in name else client.SHELLS["bash"]
+    ours = client.ran([wrapper, client.argument("echo $BASH; exit 3", str(tmp_path))], str(tmp_path / "out"),
+                      {"SHELL": path(shell), "CLAUDE_CODE_SHELL": path(override) if override else ""})
+    assert ours == (3, os.fsencode(path(wanted)) + b"\n")
+
+
 # -- when something is missing -------------------------------------------------------------------------------------------
 def test_the_plugin_is_gone(state, own_plugin_root, tmp_path):
     copy = lane.place(str(state), own_plugin_root, sys.executable)
