@@ -117,12 +117,21 @@ def test_a_locale_that_is_not_installed(state, plugin_root, tmp_path, monkeypatc
         assert ours == plain and ours.code == code
 
 
+@pytest.mark.skipif(not os.path.exists("/proc/self/environ"), reason="needs /proc")
+@pytest.mark.parametrize("command", ["false | true; echo $?; echo $SHELLOPTS; bash -c 'echo $SHELLOPTS'; exit 4", "echo /nonex*; echo $BASHOPTS; false", LONG])
+@pytest.mark.parametrize("options", [{"SHELLOPTS": "pipefail"}, {"BASHOPTS": "nullglob:extglob"}, {"SHELLOPTS": "braceexpand:hashall:nounset", "BASHOPTS": "nullglob"}, {"SHELLOPTS": "errexit"}])
+def test_exported_shell_options_are_the_commands(play, command, options):
+    ours, plain = play(command, env=options)
+    assert ours.code == plain.code
+    assert original(rewritten(ours)) == plain.text if command == LONG else ours == plain
+
+
 def test_no_variable_of_the_wrapper_can_be_one_of_the_users(play):
     """An exported `prefix` or `shell` that the wrapper assigned would reach the command changed."""
     with open(os.path.join(plugin.ROOT, "hooks", "failure_lane"), encoding="utf-8") as handle:
         code = "\n".join(line.partition(" # ")[0] for line in handle.read().split("\n") if not line.lstrip().startswith("#"))
     assigned = set(re.findall(r"(?<![\w$/.{-])([A-Za-z_]\w*)=", code)) | set(re.findall(r"\b(?:read -r|for) (\w+)", code))
-    assert {name for name in assigned if not name.startswith("ck_")} == {"IFS", "LC_ALL", "SHLVL"}
+    assert {name for name in assigned if not name.startswith("ck_")} == {"IFS", "LC_ALL", "SHLVL", "SHELLOPTS", "BASHOPTS"}, "the last two are patterns"
     names = "MOST bash bash_call chained child code early ended found here now options prefix python rest root script shell signal start state told".split()
     env = dict({name: "mine" for name in names}, MAKEFLAGS="-s")
     ours, plain = play("env | grep =mine | sort; exit 5", env=env)
