@@ -10,7 +10,7 @@ STATUS = ["On branch main", "Your branch is up to date with 'origin/main'.", "",
           "\tmodified:   src/a.py", "\tmodified:   src/b.py", "", "Untracked files:", '  (use "git add <file>..." to include in what will be committed)', "\tnotes.txt", "",
           'no changes added to commit (use "git add" and/or "git commit -a")']
 UNITTEST = (["test_case_%d (test_x.Sums.test_case_%d) ... %s" % (i, i, "FAIL" if i == 150 else "ok") for i in range(300)]
-            + ["", "=" * 70, "FAIL: test_case_150 (test_x.Sums.test_case_150)", "-" * 70, "Traceback (most recent call last):", '  File "/work/test_x.py", line 12, in test_case_150',
+            + ["", "=" * 70, "FAIL: test_case_150 (test_x.Sums.test_case_150)", "-" * 70, "Traceback (most recent call last):", '  File "/srv/app/test_x.py", line 12, in test_case_150',
                "    self.assertEqual(total(150), 151)", "AssertionError: 150 != 151", "", "-" * 70, "Ran 300 tests in 0.041s", "", "FAILED (failures=1)"])
 CARGO = (["   Compiling crate-%s v1.%d.0" % (chr(97 + i % 26) * 3, i) for i in range(90)] + ["    Finished test [unoptimized] target(s) in 41.2s", "     Running unittests src/lib.rs", "", "running 240 tests"]
          + ["test sums::case_%d ... %s" % (i, "FAILED" if i == 77 else "ok") for i in range(240)]
@@ -20,8 +20,8 @@ MAVEN = (["[INFO] Downloading from central: https://repo.example.org/org/x/a-%d/
          + ["[INFO] Running com.x.Suite%dTest" % i for i in range(60)]
          + ["[ERROR] Tests run: 4, Failures: 1, Errors: 0, Skipped: 0 <<< FAILURE! - in com.x.SumTest", "java.lang.AssertionError: expected:<4> but was:<5>", "\tat org.junit.Assert.fail(Assert.java:89)"]
          + ["\tat com.x.Runner.step%d(Runner.java:%d)" % (i, i) for i in range(40)] + ["", "[ERROR] Tests run: 640, Failures: 1, Errors: 0, Skipped: 0", "[INFO] BUILD FAILURE"])
-DOTNET = (["  Restored /work/src/P%d/P%d.csproj (in 2%d ms)." % (i, i, i) for i in range(140)] + ["  P%d -> /work/src/P%d/bin/Debug/net8.0/P%d.dll" % (i, i, i) for i in range(140)]
-          + ["/work/src/P7/Sum.cs(12,9): error CS0103: The name 'totl' does not exist in the current context [/work/src/P7/P7.csproj]", "", "Build FAILED.", "    0 Warning(s)", "    1 Error(s)"])
+DOTNET = (["  Restored /srv/app/src/P%d/P%d.csproj (in 2%d ms)." % (i, i, i) for i in range(140)] + ["  P%d -> /srv/app/src/P%d/bin/Debug/net8.0/P%d.dll" % (i, i, i) for i in range(140)]
+          + ["/srv/app/src/P7/Sum.cs(12,9): error CS0103: The name 'totl' does not exist in the current context [/srv/app/src/P7/P7.csproj]", "", "Build FAILED.", "    0 Warning(s)", "    1 Error(s)"])
 NPM = (["", "> app@1.0.0 build", "> vite build", ""] + ["dist/assets/chunk-%04x.js   %d.%02d kB │ gzip: %d.%02d kB" % (i * 7919 % 65536, i % 90 + 1, i % 97, i % 30 + 1, i % 89) for i in range(330)]
        + ["(!) Some chunks are larger than 500 kB after minification.", "✓ built in 12.31s"])
 PYTEST = (["=" * 27 + " test session starts " + "=" * 27, "collected 240 items", ""]
@@ -29,9 +29,9 @@ PYTEST = (["=" * 27 + " test session starts " + "=" * 27, "collected 240 items",
           + ["", "=" * 35 + " FAILURES " + "=" * 35, "_" * 32 + " test_case_120 " + "_" * 32, "", "    def test_case_120():", ">       assert mean([7.0]) == 6.3", "E       assert 7.0 == 6.3", "",
              "tests/test_mean.py:41: AssertionError", "=" * 27 + " short test summary info " + "=" * 27, "FAILED tests/test_mean.py::test_case_120 - assert 7.0 == 6.3", "1 failed, 239 passed in 1.24s"])
 CHAIN = (["2024-05-01 10:00:%02d INFO worker batch %d of 240 written to store" % (i % 60, i) for i in range(240)]
-         + ["Traceback (most recent call last):", '  File "/work/job2.py", line 10, in load', "    raise KeyError('shard')", "KeyError: 'shard'", "",
-            "The above exception was the direct cause of the following exception:", "", "Traceback (most recent call last):", '  File "/work/job2.py", line 20, in step', "    raise ValueError('step 2') from error",
-            "ValueError: step 2", "", "During handling of the above exception, another exception occurred:", "", "Traceback (most recent call last):", '  File "/work/job2.py", line 31, in main',
+         + ["Traceback (most recent call last):", '  File "/srv/app/job2.py", line 10, in load', "    raise KeyError('shard')", "KeyError: 'shard'", "",
+            "The above exception was the direct cause of the following exception:", "", "Traceback (most recent call last):", '  File "/srv/app/job2.py", line 20, in step', "    raise ValueError('step 2') from error",
+            "ValueError: step 2", "", "During handling of the above exception, another exception occurred:", "", "Traceback (most recent call last):", '  File "/srv/app/job2.py", line 31, in main',
             "    raise RuntimeError('job 7 gave up') from error", "RuntimeError: job 7 gave up"])
 LS = ["Cargo.toml", "README.md", "src", "target"]
 
@@ -123,7 +123,7 @@ def test_package_managers_fold_as_before():
 def test_many_faulty_rows_of_a_table_are_not_called_ordinary():
     rows = [{"ancestorTitles": ["cart"], "fullName": "cart sums %s" % name, "status": "failed" if i % 3 == 1 else "passed", "title": "sums " + name, "duration": i % 7, "failureMessages": []}
             for i in range(200) for name in ["case %d" % i]]
-    document = {"numFailedTests": 67, "numTotalTests": 200, "success": False, "testResults": [{"assertionResults": rows, "name": "/work/cart.test.js", "status": "failed"}]}
+    document = {"numFailedTests": 67, "numTotalTests": 200, "success": False, "testResults": [{"assertionResults": rows, "name": "/srv/app/cart.test.js", "status": "failed"}]}
     text = shown("npx jest --json", [json.dumps(document)], 1)
     failing = [row["title"] for row in rows if row["status"] == "failed"]
     assert sum(any(cell == name for cell in line.split("\t")) for name in failing for line in text.split("\n")) >= 12
