@@ -2,7 +2,7 @@
 
     failure_lane.py EXIT_CODE START ARGUMENT        started by the wrapper `failure_lane`, with the command's own stdout
 
-EXIT_CODE: "-9" or "-TERM" for a signal that ended the command.  START: bytes that were in the output file before the command.  ARGUMENT: what the client gave the wrapper.  Prints nothing;
+EXIT_CODE: negative for a signal that ended the command.  START: bytes that were in the output file before the command.  ARGUMENT: what the client gave the wrapper.  Prints nothing;
 whatever is in doubt leaves the file as it is.
 """
 from __future__ import annotations
@@ -27,7 +27,7 @@ HELD = (signal.SIGTERM, signal.SIGINT, signal.SIGHUP) if os.name == "posix" else
 
 def main(argv: "list[str]") -> int:
     """0, also when nothing was rewritten."""
-    code, start, argument = _code_of(argv[0]), int(argv[1]), argv[2]
+    code, start, argument = int(argv[0]), int(argv[1]), argv[2]
     session = os.environ.get("CLAUDE_CODE_SESSION_ID") or output_file.session_in(1)
     command = shell_call.command_in(argument)
     if shell_call.wants_raw(command) or not any(fnmatch.fnmatchcase("Bash", name) for name in settings.words("CK_TOOLS")) or _noted(command, session):
@@ -42,10 +42,6 @@ def main(argv: "list[str]") -> int:
                 break
     file.close()
     return 0
-
-
-def _code_of(word: str) -> int:
-    return -int(getattr(signal, "SIG" + word[1:])) if word[1:].isalnum() and not word[1:].isdigit() else int(word)
 
 
 def _noted(command: str, session: str) -> bool:
