@@ -13,6 +13,7 @@ Exit 0; a wrong call exits 2 with one line on stderr.
 from __future__ import annotations
 
 import gc
+import hashlib
 import json
 import os
 import sys
@@ -20,7 +21,6 @@ from typing import Dict, List, NamedTuple, Tuple
 
 sys.path.insert(0, os.path.dirname(os.path.realpath(__file__)))  # -I leaves it out
 
-from contextkernel.digests import digest_of
 from contextkernel.project import manifest, scanning, subtokens, symptom as symptoms
 from contextkernel.project.languages import language_of
 from contextkernel.project.places import Repository
@@ -61,7 +61,7 @@ def operator_hash(names: "Tuple[str, ...]" = ()) -> str:
             if name.endswith(".py") and (not names or stem in names):
                 with open(os.path.join(base, name), "rb") as handle:
                     whole.append(name.encode() + b"\0" + handle.read())
-    return digest_of(b"".join(whole))[:16]
+    return hashlib.sha256(b"".join(whole)).hexdigest()[:16]
 
 
 def answer(root: str, text: str, request: Request, wait: bool = True, form: str = "text") -> str:
@@ -103,7 +103,7 @@ def _sliced(root: str, paths: List[str], kept: indexes.Index, text: str, request
 
 def _key(sources: Dict[str, Tuple[int, int]], text: str, request: Request, form: str, age: manifest.Age) -> str:
     asked = (operator_hash(), sys.version_info[:2], text, request, form, age)
-    return digest_of(("%r%r" % (sources, asked)).encode("utf-8", "surrogatepass"))
+    return hashlib.sha256(("%r%r" % (sources, asked)).encode("utf-8", "surrogatepass")).hexdigest()
 
 
 def _brought_up(root: str, sources: Dict[str, Tuple[int, int]], kept: indexes.Index, text: str, wait: bool) -> manifest.Age:

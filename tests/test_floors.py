@@ -126,13 +126,12 @@ def test_imports_point_down(name):
 
 
 def standard_library():
-    hashes = {"_sha2", "_sha256"}  # the one is of 3.12 and newer, the other of older ones: each is tried with a fallback
     if hasattr(sys, "stdlib_module_names"):  # 3.10
-        return set(sys.stdlib_module_names) | hashes
+        return set(sys.stdlib_module_names)
     import sysconfig
     folder = sysconfig.get_paths()["stdlib"]
     names = {entry.split(".")[0] for entry in os.listdir(folder)} | set(sys.builtin_module_names)
-    return names | hashes | {entry.split(".")[0] for entry in os.listdir(os.path.join(folder, "lib-dynload"))}
+    return names | {entry.split(".")[0] for entry in os.listdir(os.path.join(folder, "lib-dynload"))}
 
 
 @pytest.mark.parametrize("name", PRODUCT)

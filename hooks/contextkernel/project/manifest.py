@@ -1,9 +1,9 @@
 """A slice as text for a model, or as plain values for a program."""
 from __future__ import annotations
 
+import hashlib
 from typing import Any, Dict, List, NamedTuple, Tuple
 
-from contextkernel.digests import digest_of
 from contextkernel import tokens
 from contextkernel.lines import in_words
 from contextkernel.project.places import Repository
@@ -24,7 +24,7 @@ class Age(NamedTuple):
 def handle(repository: Repository, cut: Slice) -> str:
     """The name of a slice: 12 hex digits of what it shows."""
     shown = repr([(place.path, place.ranges) for place in cut.places])
-    return digest_of(shown.encode("utf-8", "surrogatepass"))[:12]
+    return hashlib.sha256(shown.encode("utf-8", "surrogatepass")).hexdigest()[:12]
 
 
 def as_values(repository: Repository, cut: Slice, request: Request, age: Age) -> Dict[str, Any]:

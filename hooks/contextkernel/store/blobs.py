@@ -10,7 +10,6 @@ import time
 import zlib
 from collections import namedtuple
 
-from contextkernel.digests import digest_of
 from contextkernel.store import settings
 
 TYPE_CHECKING = False  # typing costs 3 ms of a hook
@@ -34,6 +33,13 @@ class Blob(namedtuple("Blob", "path handle size used")):
     """A stored blob: its path and handle, bytes on disk, and the time it was last stored (seconds since the epoch)."""
 
     __slots__ = ()
+
+
+def digest_of(data: bytes) -> str:
+    """The SHA-256 of the bytes, 64 hex digits."""
+    import hashlib  # late: it loads OpenSSL, 4 ms that a hook without anything to store does not pay
+
+    return hashlib.sha256(data).hexdigest()
 
 
 def handle_of(data: bytes) -> str:

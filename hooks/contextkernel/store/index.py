@@ -7,6 +7,7 @@ page of the large one.  An index is never wrong, only older: a reader compares i
 """
 from __future__ import annotations
 
+import hashlib
 import json
 import os
 import re
@@ -15,7 +16,6 @@ from array import array
 from collections import defaultdict
 from typing import Any, Callable, Dict, Iterable, List, NamedTuple, Sequence, Tuple
 
-from contextkernel.digests import digest_of
 from contextkernel.store import settings
 
 SEGMENT_BYTES = 48 << 20  # of source; a build commits after as many
@@ -53,7 +53,7 @@ def file_of(root: str) -> str:
     """The index file of a repository: its name and a hash of its real path."""
     real = os.path.realpath(root)
     name = re.sub(r"[^A-Za-z0-9._-]+", "_", os.path.basename(real))[:40] or "root"
-    return os.path.join(settings.folder("index"), "%s-%s.db" % (name, digest_of(os.fsencode(real))[:12]))
+    return os.path.join(settings.folder("index"), "%s-%s.db" % (name, hashlib.sha256(os.fsencode(real)).hexdigest()[:12]))
 
 
 class Index:
