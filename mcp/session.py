@@ -198,7 +198,7 @@ class Session:
         folder = self.folder if os.path.isdir(self.folder) else tools.own_folder()
         try:
             command = tool.command(tools.checked(tool, arguments), folder, self.client)
-            environ = dict(_thread_of(request), **(command.environ or {}))
+            environ = dict(_thread_of(request), **command.environ) if command.environ else {}
             outcome = child.run(command.arguments, command.stdin, folder, environ, tool.seconds, self._reporter(request))
         except tools.WrongCall as wrong:
             return _content(str(wrong), is_error=True)
