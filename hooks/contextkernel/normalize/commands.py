@@ -21,18 +21,19 @@ _PAIRS = {("uv", "run"), ("poetry", "run"), ("pipenv", "run"), ("pdm", "run"), (
 _VALUED = {"-n", "-u", "-i", "-o", "-e", "-g", "-C", "--with", "--python", "--group", "--extra", "--directory", "--project", "--package", "-p", "-s", "-k", "--signal"}
 _OWN_VALUED = {"time": {"-o", "-f"}, "env": {"-u", "-C"}, "sudo": {"-u", "-g", "-C", "-D", "-h", "-p", "-r", "-t"}}
 _PYTHON = re.compile(r"(?:.*/)?(?:python|pypy)[\d.]*$")
-_OURS = re.compile(r"(?:^|[/\\])(?:ck\.py|ck-[0-9a-f]{8,64}\.txt)$")  # our command, and what it laid down for a recall
+_OURS = r"(?:^|[/\\])(?:ck\.py|ck-[0-9a-f]{8,64}\.txt)$"  # our command, and what it laid down for a recall
 _SHELLS = frozenset(("bash", "sh", "zsh", "dash"))
 _PAGERS = frozenset(("cat", "less", "more", "bat", "batcat", "nl", "most", "view", "type", "gc"))
 _PASSING = _PAGERS | frozenset(("tr", "expand", "iconv", "dos2unix"))  # filters that keep the lines
-_SED_PRINT = re.compile(r"-[a-zA-Z]*n[a-zA-Z]*$|--quiet$|--silent$")
-_SED_LINES = re.compile(r"\d+(?:,(?:\d+|\$))?!d$|\d+q$")  # lines by number without -n
-_AWK_LINES = re.compile(r"\bF?NR\s*(?:[<=]=?|>=?)\s*\d|\d\s*[<>]=?\s*F?NR\b")
-_AWK_HEADER = re.compile(r"\bF?NR\s*(?:>\s*1|>=\s*2|!=\s*1)\b(?!\d)")  # all but the head of a table
-_RAW = re.compile(r"#\s*ck:raw\b")
-_RAW_BEHIND = re.compile(r"(?:^|\s)#\s*ck:raw\b")
+# Patterns as text: most commands need none of these, and compiling them costs a hook 1 ms
+_SED_PRINT = r"-[a-zA-Z]*n[a-zA-Z]*$|--quiet$|--silent$"
+_SED_LINES = r"\d+(?:,(?:\d+|\$))?!d$|\d+q$"  # lines by number without -n
+_AWK_LINES = r"\bF?NR\s*(?:[<=]=?|>=?)\s*\d|\d\s*[<>]=?\s*F?NR\b"
+_AWK_HEADER = r"\bF?NR\s*(?:>\s*1|>=\s*2|!=\s*1)\b(?!\d)"  # all but the head of a table
+_RAW = r"#\s*ck:raw\b"
+_RAW_BEHIND = r"(?:^|\s)#\s*ck:raw\b"
 LONGEST = 8000  # characters of a command line that are read
-_INSIDE = re.compile(r"(?:docker|podman|nerdctl)$")
+_INSIDE = frozenset(("docker", "podman", "nerdctl"))
 
 
 class Command(NamedTuple):
@@ -49,9 +50,9 @@ def facts(command: str) -> Command:
     pipelines, comments = _pipelines(command)
     stages = tuple(stage for pipeline, _ in pipelines for stage in pipeline)
     talking = [pipeline for pipeline, silent in pipelines if not silent and pipeline[-1][0] not in _NEUTRAL and not _is_small(pipeline)]
-    if ("<<" in command or len(command) > LONGEST) and _RAW_BEHIND.search(command):  # behind what is not read
+    if ("<<" in command or len(command) > LONGEST) and re.search(_RAW_BEHIND, command):  # behind what is not read
         comments.append("# ck:raw")
-    explicit = any(_RAW.match(comment) for comment in comments) or bool(talking) and all(_extracts(pipeline) for pipeline in talking)
+    explicit = any(re.match(_RAW, comment) for comment in comments) or bool(talking) and all(_extracts(pipeline) for pipeline in talking)
     printed = [_printed(pipeline) for pipeline in talking]
     files = [path for paths in printed for path in paths] if all(printed) else []
     return Command(stages, tuple(_name(stage) for stage in stages), explicit, tuple(files))
@@ -166,9 +167,9 @@ def _inside(program: str, words: List[str]) -> List[str]:
     """What a command runs inside a container: `docker exec -it web cat a`, `kubectl exec pod -- cat a`; [] for others."""
     if program in ("kubectl", "oc") and "exec" in words[1:5] and "--" in words:
         return words[words.index("--") + 1:]
-    if _INSIDE.match(program) and words[1:2] == ["compose"]:
+    if program in _INSIDE and words[1:2] == ["compose"]:
         words = words[1:]
-    if (_INSIDE.match(program) or program in ("docker-compose", "compose")) and words[1:2] == ["exec"]:
+    if (program in _INSIDE or program in ("docker-compose", "compose")) and words[1:2] == ["exec"]:
         return _past_options(words[2:])[1:]
     return []
 
@@ -201,12 +202,12 @@ def _extracts(pipeline: List[Tuple[str, ...]]) -> bool:
         return _extracts([strip(rest[rest.index("-exec") + 1:]) or ("",)])
     if program in ("head", "tail"):
         return not any(word in ("-f", "-F") or word.startswith("--follow") for word in rest)
-    if any(_OURS.search(word) for word in stage):
+    if any("ck" in word and re.search(_OURS, word) for word in stage):
         return True
     if program == "sed":
-        return any(_SED_PRINT.match(word) or _SED_LINES.match(word) for word in rest)
+        return any(re.match(_SED_PRINT, word) or re.match(_SED_LINES, word) for word in rest)
     if program in ("awk", "gawk", "mawk"):
-        return any(_AWK_LINES.search(word) and not _AWK_HEADER.search(word) for word in rest)
+        return any(re.search(_AWK_LINES, word) and not re.search(_AWK_HEADER, word) for word in rest)
     return program == "git" and "blame" in rest and any(word.startswith("-L") for word in rest)
 
 
