@@ -99,7 +99,7 @@ def main(argv=None) -> int:
     rows = [row for version, path in sorted(chosen, key=lambda pair: [int(part) for part in pair[0].split(".") if part.isdigit()])
             for row in summary(version, measure(path, args.n))]
     readme = [{"number": "CPU of a hook process, Python %s: %s event" % (row["python"], "small" if row["case"] == "gated" else "rewritten"),
-               "value": "+%.1f ms" % row["median_over_ms"], "baseline": "over `%s`" % ("python3 -I -S" if row["baseline"] == "bare" else "import json"), "n": row["n"],
+               "value": "%+.1f ms" % row["median_over_ms"], "baseline": "over `%s`" % ("python3 -I -S" if row["baseline"] == "bare" else "import json"), "n": row["n"],
                "worst": "target %g ms" % row["target_over_ms"]} for row in rows if row["target_over_ms"]]
     path = machine.write("startup", {"machine": facts, "rows": rows, "readme": readme})
     columns = ["Python", "case", "n", "min ms", "median ms", "worst ms", "over", "min +ms", "median +ms", "target +ms"]
