@@ -1,0 +1,67 @@
+"""Files that others own, and files of our own: the one way to open either.
+
+A path from a repository, a transcript or a settings folder may name a FIFO, a device, a socket, or a link to one. Opening
+such a thing can block for ever or give bytes without end, so only regular files are opened, and never with blocking.
+What we write goes to a new name of its own first: no link is followed, no file of another is reused.
+"""
+from __future__ import annotations
+
+import os
+import stat
+from typing import BinaryIO, Optional
+
+_READ = os.O_RDONLY | getattr(os, "O_CLOEXEC", 0) | getattr(os, "O_NONBLOCK", 0) | getattr(os, "O_NOCTTY", 0) | getattr(os, "O_BINARY", 0)
+_NEW = os.O_WRONLY | os.O_CREAT | os.O_EXCL | getattr(os, "O_CLOEXEC", 0) | getattr(os, "O_NOFOLLOW", 0) | getattr(os, "O_BINARY", 0)
+
+
+class NotRegularError(OSError):
+    """The path names a folder, FIFO, device or socket, or a link to one."""
+
+
+class TooLargeError(OSError):
+    """The file holds more bytes than the caller takes."""
+
+
+def opened(path: str, most: Optional[int] = None) -> BinaryIO:
+    """A regular file for reading; links are followed.
+
+    Raises NotRegularError, TooLargeError (over `most` bytes) or another OSError; ValueError for a NUL in the path.
+    """
+    descriptor = os.open(path, _READ)
+    try:
+        facts = os.fstat(descriptor)
+        if not stat.S_ISREG(facts.st_mode):
+            raise NotRegularError("%s: not a regular file" % path)
+        if most is not None and facts.st_size > most:
+            raise TooLargeError("%s: %d bytes, more than %d" % (path, facts.st_size, most))
+        return os.fdopen(descriptor, "rb")
+    except BaseException:
+        os.close(descriptor)
+        raise
+
+
+def content(path: str, most: int) -> bytes:
+    """The bytes of a regular file of at most `most` bytes, also where it grows meanwhile. Raises as `opened`."""
+    with opened(path, most) as file:
+        data = file.read(most + 1)
+    if len(data) > most:
+        raise TooLargeError("%s: more than %d bytes" % (path, most))
+    return data
+
+
+def beside(path: str) -> "tuple[int, str]":
+    """(descriptor for writing, name) of a new file of mode 0600 in the folder of `path`. Raises OSError."""
+    name = "%s.%d.%s.tmp" % (path, os.getpid(), os.urandom(4).hex())
+    return os.open(name, _NEW, 0o600), name
+
+
+def replace(path: str, data: bytes) -> None:
+    """Put `data` at `path` in one step, mode 0600: whoever reads sees the old bytes or the new. Raises OSError."""
+    descriptor, temporary = beside(path)
+    try:
+        with os.fdopen(descriptor, "wb") as file:
+            file.write(data)
+        os.replace(temporary, path)
+    except BaseException:
+        os.unlink(temporary)
+        raise
