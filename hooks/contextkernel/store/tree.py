@@ -12,15 +12,18 @@ _TOOL_FOLDERS = frozenset((".git", ".hg", ".svn", "node_modules", "__pycache__",
 _TOOL_MARKS = ("CACHEDIR.TAG", "pyvenv.cfg")
 _KINDS = ((stat.S_ISFIFO, "a FIFO"), (stat.S_ISSOCK, "a socket"), (stat.S_ISCHR, "a device"), (stat.S_ISBLK, "a device"))
 
+_LIMIT = 1 << 63
+
 # How a folder is taken: as git takes a checkout, only for what git tracks in it (it is ignored), or by .gitignore alone
 _CHECKOUT, _TRACKED_ONLY, _PLAIN = "checkout", "tracked only", "plain"
 
 
 class Unread(NamedTuple):
-    """A path of the tree that could not be read, with the reason."""
+    """A path of the tree that could not be read, with the reason.  `special`: it is no file, folder or link to one."""
 
     path: str
     why: str
+    special: bool = False
 
 
 class Listing(NamedTuple):
@@ -117,7 +120,7 @@ class _Walk:
             self.unread.append(Unread(path, _why(error)))
             return True
         if stat.S_ISREG(facts.st_mode):
-            self.files[path] = (facts.st_size, facts.st_mtime_ns)
+            self.files[path] = _facts(facts)
             return True
         return False
 
@@ -125,8 +128,7 @@ class _Walk:
         try:
             if entry.is_file(follow_symlinks=False):
                 if self._takes_file(path, layers, state):
-                    facts = entry.stat(follow_symlinks=False)
-                    self.files[path] = (facts.st_size, facts.st_mtime_ns)
+                    self.files[path] = _facts(entry.stat(follow_symlinks=False))
             elif entry.is_dir(follow_symlinks=False):
                 into = self._enters(path, entry.name, layers, state)
                 if into:
@@ -163,7 +165,7 @@ class _Walk:
             return  # leads nowhere
         for is_kind, kind in _KINDS:
             if is_kind(mode):
-                self.unread.append(Unread(path, "a link to " + kind if entry.is_symlink() else kind))
+                self.unread.append(Unread(path, "a link to " + kind if entry.is_symlink() else kind, True))
 
     def listing(self, how: str, notes: "Tuple[str, ...]" = ()) -> Listing:
         """What was found."""
@@ -219,6 +221,11 @@ def _known(names: git_index.Names, prefix: str) -> _Known:
             folders.add(name[:cut])
             cut = name.rfind("/", 0, cut)
     return _Known(tracked, frozenset(folders | names.folders), frozenset(names.links), prefix)
+
+
+def _facts(found: os.stat_result) -> "Tuple[int, int]":
+    """Size and time as the index can keep them: 64 bits, also after the year 2262."""
+    return found.st_size, found.st_mtime_ns if -_LIMIT < found.st_mtime_ns < _LIMIT else found.st_mtime_ns % _LIMIT
 
 
 def _why(error: Exception) -> str:
