@@ -5,6 +5,7 @@ import re
 from bisect import bisect_left, bisect_right
 from typing import Dict, List, NamedTuple, Optional, Set, Tuple
 
+from contextkernel.normalize.needle import pattern_of
 from contextkernel.normalize.outliers import outliers
 from contextkernel.normalize.page import Page
 from contextkernel.normalize.plan import CONTEXT, FACT, MUST, NOTABLE, PLAIN, RARE, Ask, Plan, Unit
@@ -254,10 +255,7 @@ def _matcher(ask: Ask) -> "Optional[re.Pattern]":
         if stage[0] in ("grep", "egrep", "fgrep", "rg", "ag", "ack"):
             words = [word for word in stage[1:] if not word.startswith("-")]
             if words and len(words[0]) < 200:
-                try:
-                    return re.compile(words[0].replace("\\|", "|"), re.I)
-                except re.error:
-                    return re.compile(re.escape(words[0]), re.I)
+                return pattern_of(words[0])
     return None
 
 
