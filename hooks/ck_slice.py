@@ -16,8 +16,9 @@ import gc
 import hashlib
 import json
 import os
+import sqlite3
 import sys
-from typing import Dict, List, NamedTuple, Tuple
+from typing import Callable, Dict, List, NamedTuple, Tuple
 
 sys.path.insert(0, os.path.dirname(os.path.realpath(__file__)))  # -I leaves it out
 
@@ -25,11 +26,13 @@ from contextkernel.project import manifest, scanning, subtokens, symptom as symp
 from contextkernel.project.languages import language_of
 from contextkernel.project.places import Repository
 from contextkernel.project.slicing import Request, slice_repository
-from contextkernel.store import index as indexes, settings, tree
+from contextkernel.store import files as store_files, index as indexes, settings, tree
 
 DEFAULT_BUDGET = 8000  # tokens
 INLINE_BYTES = 4 << 20  # of changed source: as much is scanned at once even without --wait (about half a CPU second)
 FIRST_FILES = 200  # scanned before the first answer of a repository that has no index yet
+HANDED_OVER = ("/dev/fd/", "/dev/stdin", "/proc/self/fd/")  # a stream of the caller's, as `<(command)` makes it: no file of others
+MOST_BYTES = 64 << 20  # of one file that is read whole
 SCANNERS = ("scanning", "subtokens", "blanking", "definitions", "roles", "languages", "tongues")
 
 
@@ -59,8 +62,7 @@ def operator_hash(names: "Tuple[str, ...]" = ()) -> str:
         for name in sorted(files):
             stem = os.path.relpath(os.path.join(base, name), folder).partition(os.sep)[0].partition(".")[0]
             if name.endswith(".py") and (not names or stem in names):
-                with open(os.path.join(base, name), "rb") as handle:
-                    whole.append(name.encode() + b"\0" + handle.read())
+                whole.append(name.encode() + b"\0" + store_files.content(os.path.join(base, name), MOST_BYTES))
     return hashlib.sha256(b"".join(whole)).hexdigest()[:16]
 
 
@@ -73,23 +75,43 @@ def answer(root: str, text: str, request: Request, wait: bool = True, form: str 
     sources = {path: facts for path, facts in listing.files.items() if language_of(path)}
     kept = indexes.Index(indexes.file_of(root), operator_hash(SCANNERS))
     try:
-        age = _brought_up(root, sources, kept, text, wait)
-        key = _key(sources, text, request, form, age) if settings.flag("CK_SLICE_CACHE", True) else ""
-        found = kept.answer(key) if key else ""
-        if not found:
-            found = _sliced(root, list(listing.files), kept, text, request, form, age)
-            if key and not age.changed:
-                kept.keep_answer(key, found)
-        return found
+        return _from_sound(kept, lambda: _from_index(root, listing, sources, kept, text, request, wait, form))
     finally:
         kept.close()
+
+
+def _from_sound(kept: indexes.Index, work: Callable[[], str]) -> str:
+    """What `work` gives; where the index shows itself as damaged meanwhile, it is begun anew and asked once more.  Raises OSError."""
+    try:
+        try:
+            return work()
+        except indexes.DAMAGE as error:
+            if not indexes.is_damage(error):
+                raise
+            kept.begin_anew()
+            return work()
+    except sqlite3.Error as error:
+        raise OSError("index %s: %s" % (kept.path, error)) from error
+
+
+def _from_index(root: str, listing: tree.Listing, sources: Dict[str, Tuple[int, int]], kept: indexes.Index, text: str, request: Request,
+                wait: bool, form: str) -> str:
+    age = _brought_up(root, sources, kept, text, wait)
+    unread = [(one.path, one.why) for one in listing.unread if not one.special or language_of(one.path)]
+    age = age._replace(notes=listing.notes, unread=tuple(sorted(unread + list(age.unread))))
+    key = _key(sources, text, request, form, age) if settings.flag("CK_SLICE_CACHE", True) else ""
+    found = kept.answer(key) if key else ""
+    if not found:
+        found = _sliced(root, list(listing.files), kept, text, request, form, age)
+        if key and not age.changed:
+            kept.keep_answer(key, found)
+    return found
 
 
 def repository_of(root: str, paths: List[str], kept: indexes.Index, keeps_edge=None) -> Repository:
     """The repository as operators see it, from its listing and its open index."""
     def read(path: str) -> bytes:
-        with open(os.path.join(root, path), "rb") as handle:
-            return handle.read()
+        return store_files.content(os.path.join(root, path), MOST_BYTES, follow=False)
     return Repository(root, paths, kept.files(), read, kept.facts, kept.postings, keeps_edge)
 
 
@@ -110,9 +132,8 @@ def _brought_up(root: str, sources: Dict[str, Tuple[int, int]], kept: indexes.In
     """The index up to date, or as far as one may wait; a child then does the rest."""
     changed, gone = kept.stale(sources)
     if wait or sum(sources[path][0] for path in changed) <= INLINE_BYTES:
-        if changed or gone:
-            kept.bring_up(root, sources, changed, gone, scanning.scan)
-        return manifest.Age(len(sources))
+        unread = kept.bring_up(root, sources, changed, gone, scanning.scan) if changed or gone else []
+        return manifest.Age(len(sources), unread=tuple(unread))
     if len(changed) == len(sources):
         first = _best_named(changed, text)
         kept.add(root, {path: sources[path] for path in first}, scanning.scan)
@@ -186,10 +207,12 @@ def _text_of(name: str) -> str:
     try:
         if name == "-":
             return sys.stdin.buffer.read().decode("utf-8", "replace")
-        with open(name, "rb") as handle:
-            return handle.read().decode("utf-8", "replace")
-    except OSError as error:
-        raise WrongCall("%s: %s" % (name, error.strerror or error)) from error
+        if name.startswith(HANDED_OVER):
+            with open(name, "rb") as handle:
+                return handle.read().decode("utf-8", "replace")
+        return store_files.content(name, MOST_BYTES).decode("utf-8", "replace")
+    except (OSError, ValueError) as error:
+        raise WrongCall("%s: %s" % (name, getattr(error, "strerror", "") or error)) from error
 
 
 def main(argv: List[str]) -> int:
@@ -202,7 +225,8 @@ def main(argv: List[str]) -> int:
         if options.build:
             root = os.path.realpath(options.repo)
             kept = indexes.Index(indexes.file_of(root), operator_hash(SCANNERS))
-            kept.refresh(root, {path: facts for path, facts in tree.listing(root).files.items() if language_of(path)}, scanning.scan)
+            sources = {path: facts for path, facts in tree.listing(root).files.items() if language_of(path)}
+            _from_sound(kept, lambda: str(kept.refresh(root, sources, scanning.scan)))
             kept.close()
             return 0
         text = _text_of(options.symptom) if options.symptom else ""

@@ -18,7 +18,9 @@ sys.path.insert(0, os.path.dirname(os.path.realpath(__file__)))  # -I leaves it 
 
 from contextkernel.host import window
 from contextkernel.project.symbol_manifest import UnknownSymbol, answer, in_text
-from contextkernel.store import settings
+from contextkernel.store import files, settings
+
+MOST_BYTES = 64 << 20  # of the file
 
 
 def main(argv: "list[str]") -> int:
@@ -60,10 +62,7 @@ def _positive(text: str) -> int:
 
 def decoded(path: str) -> str:
     """The text of a file: by its encoding line or byte order mark, else UTF-8 with replacement.  Raises OSError."""
-    if os.path.exists(path) and not os.path.isfile(path):
-        raise OSError("%s is no regular file" % path)  # a pipe or a device has no end
-    with open(path, "rb") as stream:
-        data = stream.read()
+    data = files.content(path, MOST_BYTES)
     try:
         encoding = tokenize.detect_encoding(io.BytesIO(data).readline)[0] if path.endswith((".py", ".pyi")) else "utf-8"
     except SyntaxError:

@@ -3,6 +3,7 @@ from __future__ import annotations
 
 import re
 
+_ODD = re.compile("[\\x00-\\x1f\\x7f-\\x9f\u200b-\u200f\u2028-\u202e\u2066-\u2069\ufeff\ud800-\udfff]")  # unseen, moving what is seen, or no text
 _UNSAFE = re.compile(r"[^A-Za-z0-9._-]+")
 
 
@@ -15,3 +16,26 @@ def file_name_of(identifier: str, most: int = 80) -> str:
     """An identifier (session, agent, tool use) as a safe file name of at most `most` characters; never empty, never dots only."""
     name = _UNSAFE.sub("_", identifier)[:most]
     return name if name.strip(".") else "_"
+
+
+def shown(path: str) -> str:
+    """A path as it may stand in a text: itself, or a shell's $'…' form when it has control characters or is not UTF-8."""
+    return "$'%s'" % _ODD.sub(_escaped, path.replace("\\", "\\\\").replace("'", "\\'")) if _ODD.search(path) else path
+
+
+def quoted(path: str) -> str:
+    """A path as one word of a shell command."""
+    import shlex  # late: hooks need none
+
+    return shown(path) if _ODD.search(path) else shlex.quote(path)
+
+
+def plain(text: str) -> str:
+    """A line of text with what would break it, or is no text, as backslash forms."""
+    return _ODD.sub(_escaped, text)
+
+
+def _escaped(match: "re.Match[str]") -> str:
+    one = match.group()
+    data = one.encode("utf-8", "surrogateescape" if "\udc80" <= one <= "\udcff" else "surrogatepass")
+    return "".join("\\x%02x" % byte for byte in data)

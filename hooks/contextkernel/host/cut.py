@@ -11,7 +11,7 @@ from typing import NamedTuple, Optional
 
 HALF = 5000  # characters on each side of the cut
 KEPT = 30000  # characters that the client reads of a failing command's output; BASH_MAX_OUTPUT_LENGTH changes it
-_CUT = re.compile(r"\n\n\.\.\. \[(\d+) characters truncated\] \.\.\.\n\n")
+_CUT = re.compile(r"\n\n\.\.\. \[(\d{1,15}) characters truncated\] \.\.\.\n\n")
 _VERDICT = re.compile(r"^\[ck: (?:exit|ended by signal) \d+, [^\n]*?\brecall ([0-9a-f]{12,64})\]", re.M)
 
 

@@ -47,5 +47,10 @@ def _rules(path: str) -> "list[str]":
 def _binds(rule: str, command: str) -> bool:
     if rule.rstrip().endswith("*"):
         return False
-    pieces = [re.escape(piece.strip()) for piece in rule.split("*")]
-    return re.search(".*".join(pieces), command, re.S) is not None
+    at = 0
+    for piece in rule.split("*"):  # each as early as it can stand: no choice of an earlier piece is ever taken back
+        found = command.find(piece.strip(), at)
+        if found < 0:
+            return False
+        at = found + len(piece.strip())
+    return True

@@ -15,6 +15,7 @@ VARIABLE = re.compile(r"\$(?:[A-Za-z_]\w*|\{[A-Za-z_]\w*\}|[0-9?#@*!$-])")
 PYTHON = re.compile(r"python3?(?:\.\d+)?")
 KEYWORDS = frozenset("if then else elif fi for while until do done case esac select function time coproc { } ! [[ ]]".split())
 REDIRECT = re.compile(r"(?:\d*|&|\{\w+\})(?:>>|>\||>&|<&|<>|>|<)|&>>?")
+LONGEST_PATH = 4096  # characters; PATH_MAX of Linux
 ASSIGNMENT = re.compile(r"[A-Za-z_]\w*\+?=")
 
 
@@ -188,9 +189,8 @@ def with_budget(command: str) -> Optional[str]:
     """The line with ` --budget auto` in each slicer call that lacks a budget; None when there is none, or any doubt."""
     commands = simple_commands(command) if "ck.py" in command else None
     places = [place for place in map(slicer_place, commands or ()) if place >= 0]
-    for place in reversed(places):
-        command = command[:place] + " --budget auto" + command[place:]
-    return command if places else None
+    parts = [command[start:end] for start, end in zip([0] + places, places + [len(command)])]
+    return " --budget auto".join(parts) if places else None
 
 
 def working_folder(command: str, cwd: str) -> str:
@@ -200,6 +200,8 @@ def working_folder(command: str, cwd: str) -> str:
         words = [word.text for word in one.words]
         if len(words) == 2 and words[0] in ("cd", "pushd") and one.after in ("&&", ";", "\n") and one.words[1].literal and words[1] != "-":
             cwd = os.path.normpath(os.path.join(cwd, os.path.expanduser(words[1])))
+            if len(cwd) > LONGEST_PATH:
+                break  # no folder is named so; what follows would be joined to it again and again
         elif len(words) > 2 and words[0] in ("git", "make") and words[1] == "-C" and one.words[2].literal:
             return os.path.normpath(os.path.join(cwd, os.path.expanduser(words[2])))
     return cwd

@@ -19,6 +19,7 @@ _PREFIXES = {  # wrapper -> its words to skip, its options that take a value
 _PAIRS = {("uv", "run"), ("poetry", "run"), ("pipenv", "run"), ("pdm", "run"), ("hatch", "run"), ("rye", "run"), ("bundle", "exec"), ("pnpm", "exec"),
           ("pnpm", "dlx"), ("npm", "exec"), ("yarn", "exec"), ("yarn", "dlx"), ("bun", "x"), ("mise", "exec"), ("direnv", "exec")}
 _VALUED = {"-n", "-u", "-i", "-o", "-e", "-g", "-C", "--with", "--python", "--group", "--extra", "--directory", "--project", "--package", "-p", "-s", "-k", "--signal"}
+_BEFORE = ("!", "{", "then", "do", "else", "if", "elif", "while", "until")  # words that stand before a program
 _OWN_VALUED = {"time": {"-o", "-f"}, "env": {"-u", "-C"}, "sudo": {"-u", "-g", "-C", "-D", "-h", "-p", "-r", "-t"}}
 _PYTHON = re.compile(r"(?:.*/)?(?:python|pypy)[\d.]*$")
 _OURS = r"(?:^|[/\\])(?:ck\.py|ck-[0-9a-f]{8,64}\.txt)$"  # our command, and what it laid down for a recall
@@ -26,7 +27,7 @@ _SHELLS = frozenset(("bash", "sh", "zsh", "dash"))
 _PAGERS = frozenset(("cat", "less", "more", "bat", "batcat", "nl", "most", "view", "type", "gc"))
 _PASSING = _PAGERS | frozenset(("tr", "expand", "iconv", "dos2unix"))  # filters that keep the lines
 # Patterns as text: most commands need none of these, and compiling them costs a hook 1 ms
-_SED_PRINT = r"-[a-zA-Z]*n[a-zA-Z]*$|--quiet$|--silent$"
+_SED_PRINT = r"-[a-mo-zA-Z]*n[a-zA-Z]*$|--quiet$|--silent$"
 _SED_LINES = r"\d+(?:,(?:\d+|\$))?!d$|\d+q$"  # lines by number without -n
 _AWK_LINES = r"\bF?NR\s*(?:[<=]=?|>=?)\s*\d|\d\s*[<>]=?\s*F?NR\b"
 _AWK_HEADER = r"\bF?NR\s*(?:>\s*1|>=\s*2|!=\s*1)\b(?!\d)"  # all but the head of a table
@@ -138,8 +139,10 @@ def strip(words: "List[str] | Tuple[str, ...]") -> Tuple[str, ...]:
     """An argument vector without assignments and wrappers: ["FOO=1", "uv", "run", "pytest"] gives ("pytest",)."""
     words = list(words)
     for _ in range(8):
-        while words and (_ASSIGNMENT.match(words[0]) or words[0] in ("!", "{", "then", "do", "else", "if", "elif", "while", "until")):
-            words.pop(0)
+        at = 0
+        while at < len(words) and (_ASSIGNMENT.match(words[at]) or words[at] in _BEFORE):
+            at += 1
+        words = words[at:]
         if not words:
             break
         program = words[0].rsplit("/", 1)[-1]
@@ -175,9 +178,10 @@ def _inside(program: str, words: List[str]) -> List[str]:
 
 
 def _past_options(words: List[str], valued: "Set[str]" = _VALUED) -> List[str]:
-    while words and words[0].startswith("-"):
-        words = words[2:] if words[0] in valued and len(words) > 1 else words[1:]
-    return words
+    at = 0
+    while at < len(words) and words[at].startswith("-"):
+        at += 2 if words[at] in valued and at + 1 < len(words) else 1
+    return words[at:]
 
 
 def _name(stage: Tuple[str, ...]) -> str:

@@ -13,12 +13,12 @@ from contextkernel.normalize.severity import FAULT, WARNING, severity
 _LEVEL = r"(?P<level>fatal error|error|warning|warn|note|info|hint|remark|ERROR|WARNING|W|E|F|C|R|I|N)"
 PLACED = re.compile(  # path:line:col: level: message   path(line,col): error TS1: message   path:line:col CODE message
     r"(?P<path>(?:[A-Za-z]:)?[^\s:()][^:()\n]{0,200}?)(?:\((?P<l1>\d+)(?:,(?P<c1>\d+))?\)|:(?P<l2>\d+)(?::(?P<c2>\d+))?)(?:-\d+(?::\d+)?)?(?::| -)?\s+(?:%s\b:?\s*)?(?P<text>\S.*)$" % _LEVEL)
-STYLISH = re.compile(r"\s+(?P<l2>\d+):(?P<c2>\d+)\s+(?P<level>error|warning|warn|info)\s+(?P<text>\S.*?)(?:\s{2,}(?P<rule>[\w@/.-]+))?$")
+STYLISH = re.compile(r"\s+(?P<l2>\d+):(?P<c2>\d+)\s+(?P<level>error|warning|warn|info)\s+(?P<text>\S.*?)(?:(?<=\S)\s{2,}(?P<rule>[\w@/.-]+))?$")
 RUSTC = re.compile(r"(?P<level>error|warning)(?:\[(?P<rule>\w+)\])?: (?P<text>.*)$")
 ARROW = re.compile(r"\s*--> (?P<path>.+?):(?P<l2>\d+):(?P<c2>\d+)$")
 CODE = re.compile(r"(?:error )?(?P<code>[A-Z]{1,5}\d{2,5})\b:?")
 RULE = re.compile(r"[\[(](?P<rule>-?[\w@/.=+-]{3,60})[\])]\s*$")
-SLOTS = re.compile(r"'[^']*'|\"[^\"]*\"|`[^`]*`|‘[^’]*’|“[^”]*”|\d+")
+SLOTS = re.compile(r"'[^']*'|\"[^\"]*\"|`[^`]*`|‘[^’]{0,300}’|“[^”]{0,300}”|\d+")
 RUNTIME = re.compile(r"\w+Warning: ")
 TIMED = re.compile(r"(?:^|[^\d/.-])\d{1,4}[-/.](?:\d\d|[A-Z][a-z]{2})[-/.]\d{2,4}(?:[ T_]+\d\d?)?$|(?:^|[\s\[(]|\dT)\d{1,2}$|^[\d.]+$")  # what stands before the minutes of a log line is no path, nor is an address
 FEWEST = 6  # diagnostics
@@ -114,14 +114,9 @@ def _compact(places: List[str]) -> str:
     line_before = None
     for place in places:
         line, _, column = place.partition(":")
-        if line == line_before and column:
-            out[-1] += "," + column
-        elif line == line_before and not column:
-            out[-1] += ",="
-        else:
-            out.append(place)
+        out += [",", column or "="] if line == line_before else [" ", place]
         line_before = line
-    return " ".join(out)
+    return "".join(out[1:])
 
 
 def _only_lines(group: List[Entry]) -> str:
@@ -205,9 +200,9 @@ def _excerpt_end(lines: List[str], last: int, path: str) -> int:
     """The last line of the excerpt under a diagnostic: quoted source, carets, notes; at most 24 lines."""
     for index in range(last + 1, min(len(lines), last + 25)):
         line = lines[index]
-        if re.match(r"\s*\d*\s+\|", line) or re.match(r"\s+[|~^=]", line) or re.match(r"\s+\^", line) or line[:1] == " " and re.match(r"\s*(?:= (?:note|help)|symbol:|location:|required:|found:|reason:|\.\.\.)", line):
+        if re.match(r"(?:\s*\d+)?\s+\|", line) or re.match(r"\s+[|~^=]", line) or re.match(r"\s+\^", line) or line[:1] == " " and re.match(r"\s*(?:= (?:note|help)|symbol:|location:|required:|found:|reason:|\.\.\.)", line):
             last = index
-        elif index + 1 < len(lines) and re.match(r"\s*[~^]+[\s~^]*$", lines[index + 1]) and line.strip():
+        elif index + 1 < len(lines) and re.match(r"\s*[~^][\s~^]*$", lines[index + 1]) and line.strip():
             last = index + 1  # javac, clang: the source line, then a caret below
         elif index > last + 1 or not line.strip():
             if index <= last:

@@ -2,6 +2,7 @@
 from __future__ import annotations
 
 import re
+from bisect import bisect_left, bisect_right
 from typing import List, NamedTuple, Optional
 
 from contextkernel.normalize.page import Page
@@ -13,8 +14,8 @@ ROOM = 10000  # characters for a larger one
 BLOCK = 60  # lines; longer hunks are offered in pieces
 LOCK_START, LOCK_END = 4, 5  # lines of a generated file's hunk that stay
 FILE = re.compile(r"diff --(?:git|cc|combined) |Index: |diff -")
-GENERATED = re.compile(
-    r"(?i)(?:^|/)(?:[\w.-]*lock[\w.-]*\.(?:json|ya?ml|toml)|[\w.-]*\.lock|go\.sum|yarn\.lock|Gemfile\.lock|.*\.min\.(?:js|css)|.*\.(?:map|snap|svg|pb\.go)|.*_pb2\.py|.*\.generated\.\w+|dist/.*|vendor/.*|node_modules/.*)$")
+GENERATED = re.compile(r"(?i)(?:^|/)(?:go\.sum|[\w.-]*\.lock)$|(?:\.min\.(?:js|css)|\.(?:map|snap|svg|pb\.go)|_pb2\.py|\.generated\.\w+)$|(?:^|/)(?:dist|vendor|node_modules)/")
+LOCKED = re.compile(r"(?i)[\w.-]*\.(?:json|ya?ml|toml)$")  # with "lock" before its extension
 
 
 class Part(NamedTuple):
@@ -52,8 +53,14 @@ def plan(page: Page, ask: Ask) -> Optional[Plan]:
                       for index in range(part.first, part.last + 1)]
         else:
             turn = turns[part.file] = turns.get(part.file, -1) + 1
-            units += _hunk_units(page, part, turn, bool(GENERATED.search(names[part.file])))
+            units += _hunk_units(page, part, turn, _is_generated(names[part.file]))
     return Plan(units, "" if small else "diff shown in part, not a patch", _digest(page.lines, parts, names), 0 if ask.exit_code else ROOM)
+
+
+def _is_generated(name: str) -> bool:
+    """Whether a file is written by a tool: lock files, bundles, what lies in a folder of copies."""
+    last = name.rsplit("/", 1)[-1]
+    return GENERATED.search(name) is not None or LOCKED.match(last) is not None and "lock" in last.rpartition(".")[0].lower()
 
 
 def _parts(lines: List[str]) -> List[Part]:
@@ -82,7 +89,7 @@ def _parts(lines: List[str]) -> List[Part]:
 
 
 def _size(line: str) -> List[int]:
-    match = re.match(r"@@+ -\d+(?:,(\d+))?(?: -\d+(?:,\d+)?)* \+\d+(?:,(\d+))? @@", line)
+    match = re.match(r"@@+ -\d+(?:,(\d{1,9}))?(?: -\d+(?:,\d+)?)* \+\d+(?:,(\d{1,9}))? @@", line)
     return [int(match.group(1) or 1), int(match.group(2) or 1)] if match and not line.startswith("@@@") else [0, 0]
 
 
@@ -144,15 +151,15 @@ def _hunk_units(page: Page, part: Part, turn: int, generated: bool) -> List[Unit
     header = Unit(part.first, part.first, FACT if turn < 40 else NOTABLE)
     odd = [i for i in range(part.first + 1, part.last + 1) if lines[i] and lines[i][0] not in "+- \\" or severity(lines[i][:200]) == FAULT and generated]
     if generated:
-        last = part.last - LOCK_END
+        last, faulty = part.last - LOCK_END, set(odd)
         shown = [i for i in range(part.first + 1, part.last + 1) if i <= part.first + LOCK_START or i > last] if turn < 3 else []
-        return [header] + [Unit(i, i, NOTABLE if i not in odd else FACT) for i in sorted(set(shown) | set(odd))]
+        return [header] + [Unit(i, i, NOTABLE if i not in faulty else FACT) for i in sorted(faulty.union(shown))]
     units, start = [header], part.first + 1
     while start <= part.last:
         end = min(part.last, start + BLOCK - 1)
         if part.last - end < BLOCK // 3:
             end = part.last
-        cut = [i for i in odd if start <= i <= end]
+        cut = odd[bisect_left(odd, start):bisect_right(odd, end)]
         for index in cut:
             if index > start:
                 units.append(Unit(start, index - 1, PLAIN, None, "gap", turn))
@@ -166,10 +173,12 @@ def _hunk_units(page: Page, part: Part, turn: int, generated: bool) -> List[Unit
 
 def _digest(lines: List[str], parts: List[Part], names: dict):
     """Words for a gap: the file and how many changed lines are hidden."""
+    starts = [part.first for part in parts]
+
     def words(first: int, last: int) -> str:
         added = sum(line.startswith("+") for line in lines[first:last + 1])
         removed = sum(line.startswith("-") for line in lines[first:last + 1])
-        file = next((part.file for part in parts if part.first <= first <= part.last), -1)
-        name = names[file]
+        at = bisect_right(starts, first) - 1
+        name = names[parts[at].file if at >= 0 and first <= parts[at].last else -1]
         return "%s +%d -%d" % (name if len(name) < 34 else "…" + name[-32:], added, removed)
     return words

@@ -7,7 +7,7 @@ from typing import List, Optional
 from contextkernel.normalize.page import Page
 from contextkernel.normalize.plan import MUST, Ask, Plan, Unit
 
-ROW = re.compile(r" (?P<path>\S.*?)\s+\| +(?P<count>\d+|Bin\b.*?) ?(?P<bar>[+-]*)$")
+ROW = re.compile(r" (?P<path>\S.*?)(?<=\S)\s+\| +(?P<count>\d+|Bin\b.*?)(?: |(?<![+-]))(?P<bar>[+-]*)$")
 FEWEST = 8
 ROOM = 20000
 

@@ -2,6 +2,7 @@
 from __future__ import annotations
 
 import re
+from bisect import bisect_left, bisect_right
 from typing import Dict, List, NamedTuple, Optional, Tuple
 
 from contextkernel.normalize.page import Page
@@ -47,7 +48,8 @@ def plan(page: Page, ask: Ask, dialect: Dialect) -> Optional[Plan]:
         ranks[index] = MUST
     units = _unit_units(page, blocks, spot, _strangers(page.lines, blocks, survey, spot), survey.novel() if blocks else set())
     inside = {i for first, last in blocks for i in range(first, last + 1)}
-    units += _name_units(page, _once(page.lines, [i for i in names if i not in inside and i not in set(verdicts)]))
+    told = inside.union(verdicts)
+    units += _name_units(page, _once(page.lines, [i for i in names if i not in told]))
     taken = {i for unit in units for i in range(unit.first, unit.last + 1)} | inside
     loud = [index for index in sorted(ranks) if ranks[index] == FACT and index not in taken]
     early = set(loud[:LOUD])
@@ -58,8 +60,11 @@ def plan(page: Page, ask: Ask, dialect: Dialect) -> Optional[Plan]:
 
 def _digest(blocks: List[Tuple[int, int]]):
     """Words for a gap's mark: whether it lies in a failing unit."""
+    starts = [first for first, _ in blocks]
+
     def words(first: int, last: int) -> str:
-        return "part of a failing unit" if any(a <= first and last <= b for a, b in blocks) else "outside the failing units" if blocks else ""
+        at = bisect_right(starts, first) - 1
+        return "part of a failing unit" if at >= 0 and last <= blocks[at][1] else "outside the failing units" if blocks else ""
     return words
 
 
@@ -98,6 +103,7 @@ def _unit_units(page: Page, blocks: List[Tuple[int, int]], spot: dict, strangers
     """Failing units: heads and causes as facts, the rest of each right after; the first of each cause is whole earlier."""
     units: List[Unit] = []
     seen: Dict[str, int] = {}
+    ordered, first_of_all = sorted(strangers), strangers & novel
     for turn, (first, last) in enumerate(blocks):
         while last > first and not page.lines[last].strip():
             last -= 1
@@ -106,7 +112,7 @@ def _unit_units(page: Page, blocks: List[Tuple[int, int]], spot: dict, strangers
         repeat = seen[cause] = seen.get(cause, -1) + 1
         size = sum(map(len, page.lines[first:last + 1]))
         whole = FACT if size < WHOLE and turn < 2 else NOTABLE if not repeat else CONTEXT
-        core = set(cores[:14] + cores[-6:]) | {i for i in strangers if first <= i <= last}
+        core = set(cores[:14] + cores[-6:] + ordered[bisect_left(ordered, first):bisect_right(ordered, last)])
         start = first
         while start <= last:
             end = start
@@ -121,7 +127,7 @@ def _unit_units(page: Page, blocks: List[Tuple[int, int]], spot: dict, strangers
             if any(len(page.lines[i]) > 1200 for i in range(start, end + 1)):
                 units += [unit_of(page, i, rank)._replace(turn=turn) for i in range(start, end + 1)]
             else:
-                units += [Unit(a, min(a + 39, end), rank, None, "gap", -1 if start in strangers & novel else 0 if start in strangers else turn) for a in range(start, end + 1, 40)]
+                units += [Unit(a, min(a + 39, end), rank, None, "gap", -1 if start in first_of_all else 0 if start in strangers else turn) for a in range(start, end + 1, 40)]
             start = end + 1
     return units
 
@@ -165,8 +171,8 @@ def _name_units(page: Page, names: List[int]) -> List[Unit]:
     return units
 
 
-NAMED = re.compile(r"\S+::\S+(?:\[[^\]]*\])?")
-PREFIX = re.compile(r"((?:FAILED|ERROR|FAIL|not ok)?\s*\S+?(?:::|\.py\b|\.[jt]sx?\b)\S*?(?:::|\[|(?=\s)))")
+NAMED = re.compile(r"(?<!\S)\S+::\S+")
+PREFIX = re.compile(r"((?:FAILED|ERROR|FAIL|not ok)?\s*(?=(\S+?(?:::|\.py\b|\.[jt]sx?\b)))\2\S*?(?:::|\[|(?=\s)))")
 
 
 def _folded(first: int, run: List[str]) -> List[Unit]:

@@ -19,9 +19,14 @@ class Format(NamedTuple):
     module: str
 
 
+def _gapped(start: str, end: str) -> str:
+    """A line with a gap between two fields, or one that is a field with a blank line or an indented one below: each can match in one way only."""
+    return r"(?:(?=%s\S(?:[^\S\n]{2,}| \| )\S)%s|%s\S(?=\s\s)[^\S\n]*\n\s*\S%s)" % (start, end, start, end)
+
+
 FORMATS: Tuple[Format, ...] = (
     Format("diff", "", ("\n@@ ", "@@ -"), r"^@@+ -\d+(?:,\d+)? \+\d+", "diff"),
-    Format("diffstat", "", (" | ",), r"^ \S.*\s+\| +\d+ [+-]+$", "diffstat"),
+    Format("diffstat", "", (" | ",), r"^ \S.*\s\| +\d+ [+-]+$", "diffstat"),
     Format("git log", "", ("commit ",), r"\A(?:commit [0-9a-f]{7,40}.*\n)(?:Merge: .*\n)?Author: ", "gitlog"),
     Format("CI log", "", ("Z ",), r"\A(?:[^\t\n]+\t[^\t\n]*\t)?\ufeff?\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d\.\d{5,7}Z ", "cilog"),
     Format("json", "", ("{", "["), r"\A\s*(?:\{\s*\"|\[\s*(?:[\[{\"]|-?\d[\d.eE+-]*\s*[,\]]))", "jsondoc"),
@@ -30,19 +35,19 @@ FORMATS: Tuple[Format, ...] = (
     Format("listing", r"^(?:ls|ll|la|exa|eza)\b", (), "", "listing"),
     Format("listing", "", ("total ",), r"^total \d+\n[-dlcbps][-rwxsStT]{9}", "listing"),
     Format("pytest", "", ("test session starts", "short test summary info", "= FAILURES =", "= ERRORS =", ".py::", " passed", " failed", "FAILED "),
-           r"^=+ (?:test session starts|FAILURES|ERRORS|short test summary info) =+$|^(?:FAILED|ERROR) \S+\.py|^\S+\.py::.* (?:PASSED|FAILED)|^\d+ (?:passed|failed)[, ].* in [\d.]+s", "pytest"),
+           r"^=+ (?:test session starts|FAILURES|ERRORS|short test summary info) =+$|^(?:FAILED|ERROR) \S+\.py|^(?=(\S+?\.py::))\1.* (?:PASSED|FAILED)|^\d+ (?:passed|failed)[, ].* in [\d.]+s", "pytest"),
     Format("TAP", "", ("ok 1", "TAP version", "not ok"), r"^TAP version \d+|^1\.\.\d+$|^(?:not )?ok \d+ ", "tap"),
     Format("jest", "", ("Test Suites:", "PASS ", "FAIL ", " passing", " failing", "Test Files", "●"),
-           r"^Test Suites: |^(?:PASS|FAIL)\s+\S+\.[cm]?[jt]sx?|^\s+\d+ (?:passing|failing)\b|^\s*Test Files  |^ *(?:✓|✔|❯|×) .*\.(?:test|spec)\.", "jest"),
-    Format("go test", "", ("--- FAIL", "--- PASS", "FAIL\t", "ok  \t", "=== RUN"), r"^\s*--- (?:FAIL|PASS|SKIP): |^(?:FAIL|ok  )\t|^=== RUN ", "gotest"),
+           r"^Test Suites: |^(?:PASS|FAIL)\s+\S+\.[cm]?[jt]sx?|^[^\S\n]*\s\d+ (?:passing|failing)\b|^[^\S\n]*Test Files  |^ *(?:✓|✔|❯|×) .*\.(?:test|spec)\.", "jest"),
+    Format("go test", "", ("--- FAIL", "--- PASS", "FAIL\t", "ok  \t", "=== RUN"), r"^[^\S\n]*--- (?:FAIL|PASS|SKIP): |^(?:FAIL|ok  )\t|^=== RUN ", "gotest"),
     Format("cargo test", "", ("test result:", "running ", "nextest"), r"^test result: |^running \d+ tests?$|^ +Summary \[", "cargotest"),
     Format("grep", r"^(?:grep|egrep|fgrep|zgrep|rg|ag|ack|git grep)\b", (":",), "", "grep"),
-    Format("diagnostics", "", (": ", "error", "warning"), r"^\S[^:\n]*(?:\(\d+,\d+\)|:\d+(?::\d+)?):? .*|^\s+\d+:\d+\s+(?:error|warning)\s|^(?:error|warning)(?:\[\w+\])?: .*\n\s*--> ", "diagnostics"),
+    Format("diagnostics", "", (": ", "error", "warning"), r"^\S[^:\n]*(?:\(\d+,\d+\)|:\d+(?::\d+)?):? .*|^[^\S\n]*\s\d+:\d+\s+(?:error|warning)\s|^(?:error|warning)(?:\[\w+\])?: .*\n\s*--> ", "diagnostics"),
     Format("paths", r"^(?:find|fd|fdfind|git ls-files|git ls-tree|git diff|git show|rg|grep|ls|tree|locate|tar|unzip|du|ag|git grep|Glob)\b", ("/",), "", "paths"),
     Format("grep", "", (":",), r"^[\w@+~-]*[./][\w./@+~-]*:\d+:.*\n[\w./@+~-]+[:-]\d+[:-]|\A\d+[:-].*\n(?:--\n)?\d+[:-]", "grep"),
-    Format("paths", "", ("/",), r"\A(?:\S*/\S+\n){8}", "paths"),
+    Format("paths", "", ("/",), r"\A(?:[^\s/]*/\S+\n){8}", "paths"),
     Format("installs", "", ("Unpacking ", "Inst ", "Collecting ", "Get:1 ", "Setting up "), r"^(?:Unpacking|Inst|Collecting|Get:\d+|Setting up) \S", "installs"),
-    Format("table", "", ("  ", " | "), r"^\S.*\S(?:\s{2,}| \| )\S.*\n.*\S(?:\s{2,}| \| )\S.*\n.*\S(?:\s{2,}| \| )\S", "table"),
+    Format("table", "", ("  ", " | "), "^" + _gapped(r"\S.*", r".*\n") + _gapped(".*", r".*\n") + _gapped(".*", ""), "table"),
     Format("unittest", "", ("Ran ", "... ok", "... FAIL", "... ERROR"), r"^Ran \d+ tests? in |^(?:FAIL|ERROR): \w+ \(|^\S+ \(.*\) \.\.\. ", "unittest_run"),
     Format("other test runs", "", (" examples, ", "Tests:", "Tests run:", "[  FAILED", "[==", "tests completed", "Test project ", "Failed!", "Passed!"),
            r"^\d+ examples?, |^Tests: \d+, |Tests run: \d+|^\[=+\]|tests completed|^Test project |^(?:Failed|Passed)!  - |^Executed \d+ tests", "otherruns"),

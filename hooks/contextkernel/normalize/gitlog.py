@@ -10,7 +10,7 @@ from contextkernel.normalize.severity import FAULT, severity
 
 COMMIT = re.compile(r"commit ([0-9a-f]{7,40})( \(.*\))?$")
 FIELD = re.compile(r"(Author|AuthorDate|Commit|CommitDate|Date|Merge):\s+(.*)$")
-DATE = re.compile(r"\w{3} (\w{3}) (\d+) (\d\d:\d\d):\d\d (\d{4}) ([+-]\d{4})$")
+DATE = re.compile(r"\w{3} (\w{3}) (\d{1,2}) (\d\d:\d\d):\d\d (\d{4}) ([+-]\d{4})$")
 MONTHS = "Jan Feb Mar Apr May Jun Jul Aug Sep Oct Nov Dec".split()
 TRAILER = re.compile(r"(?i)\s+(?:co-authored-by|signed-off-by|reviewed-by|acked-by|tested-by|cc|change-id|reported-by|suggested-by|(?:🤖 )?generated with)[: ]")
 KNOWN = re.compile(  # what a log holds besides headers and messages: notes, stats, modes, names, diffs, signatures
@@ -77,7 +77,7 @@ def _commit(lines: List[str], start: int, end: int, turn: int, same: Dict[str, s
         if field.group(1) in ("Date", "AuthorDate"):
             words.insert(1, _date(value)[:16] if same["zone"] else _date(value))
         elif field.group(1) == "Author" and not same["author"]:
-            words.append(re.sub(r" <[^>]*>$", "", value))
+            words.append(_without_address(value))
         elif field.group(1) == "Merge":
             words.append("merge " + value)
         at += 1
@@ -95,10 +95,16 @@ def _commit(lines: List[str], start: int, end: int, turn: int, same: Dict[str, s
     return units
 
 
+def _without_address(value: str) -> str:
+    """A name without the address in angle brackets behind it."""
+    at = value.find(" <", value.rfind(">", 0, len(value) - 1) + 1) if value.endswith(">") else -1
+    return value[:at] if at >= 0 else value
+
+
 def _date(value: str) -> str:
     """ISO order for git's default form, other forms as they are."""
     match = DATE.match(value)
-    if not match:
+    if not match or match.group(1) not in MONTHS:
         return value
     month, day, time, year, zone = match.groups()
     return "%s-%02d-%02d %s %s" % (year, MONTHS.index(month) + 1, int(day), time, zone)

@@ -2,8 +2,10 @@
 from __future__ import annotations
 
 import re
+from bisect import bisect_left, bisect_right
 from typing import Dict, List, NamedTuple, Optional, Set, Tuple
 
+from contextkernel.normalize.needle import pattern_of
 from contextkernel.normalize.outliers import outliers
 from contextkernel.normalize.page import Page
 from contextkernel.normalize.plan import CONTEXT, FACT, MUST, NOTABLE, PLAIN, RARE, Ask, Plan, Unit
@@ -28,7 +30,7 @@ ALONE = re.compile(r"(?P<number>\d+)[:-]")  # a hit of a search in one file has 
 NUMBERS = re.compile(r"^\d+(?::\d+)?[:-]")  # before the text of a hit
 TIMED = re.compile(r"\d{4}[-/.]\d\d[-/.]\d\d|\d\d[-/](?:\d\d|[A-Z][a-z]{2})[-/]\d{4}|\b\d\d:\d\d:\d\d\b")  # log lines hold one early on
 EARLY = 60  # characters
-NO_PATH = re.compile(r"\s\d|\s-\s|\s[/\[({]|^[\[({]\S*\s|^[A-Z]{3,9}\s|\d[-/.]\d\d[-/.]\d\d[T _]\d\d?$|^\d+(?:\.\d+){3}(?:\s|$)|[=\"<>|{}].*\s|\s.*[=\"<>|{}]")  # times, addresses, the head of a log line
+NO_PATH = re.compile(r"\s\d|\s-\s|\s[/\[({]|^[\[({]\S*\s|^[A-Z]{3,9}\s|\d[-/.]\d\d[-/.]\d\d[T _]\d\d?$|^\d+(?:\.\d+){3}(?:\s|$)|^(?=.*\s).*[=\"<>|{}]")  # times, addresses, the head of a log line
 COMMON = 20  # lines of one template that make it a program's
 FEW = 12  # hits unlike the others that are kept in any case
 FAULTS_PER_FILE = 12
@@ -253,10 +255,7 @@ def _matcher(ask: Ask) -> "Optional[re.Pattern]":
         if stage[0] in ("grep", "egrep", "fgrep", "rg", "ag", "ack"):
             words = [word for word in stage[1:] if not word.startswith("-")]
             if words and len(words[0]) < 200:
-                try:
-                    return re.compile(words[0].replace("\\|", "|"), re.I)
-                except re.error:
-                    return re.compile(re.escape(words[0]), re.I)
+                return pattern_of(words[0])
     return None
 
 
@@ -286,7 +285,7 @@ def _file_units(page: Page, hits: List[Hit], turns: Dict[str, int], faults: Dict
 
 def _clipped(line: str, matcher) -> str:
     """A long line around what was searched for; what is left out is counted."""
-    start_of_text = re.match(r"[^\n]{0,200}?\d+[:-]", line)
+    start_of_text = re.match(r"[^\n]{0,200}?(?<!\d)\d+[:-]", line)
     lead = start_of_text.end() if start_of_text else 0
     match = matcher.search(line, lead) if matcher else None
     start = max(lead, match.start() - AROUND // 2) if match else lead
@@ -296,10 +295,11 @@ def _clipped(line: str, matcher) -> str:
 
 
 def _digest(hits: List[Hit]):
+    numbers = [hit.index for hit in hits]
+
     def words(first: int, last: int) -> str:
         counts: Dict[str, int] = {}
-        for hit in hits:
-            if first <= hit.index <= last:
-                counts[hit.path] = counts.get(hit.path, 0) + 1
+        for hit in hits[bisect_left(numbers, first):bisect_right(numbers, last)]:
+            counts[hit.path] = counts.get(hit.path, 0) + 1
         return ", ".join("%s %d" % (path.rsplit("/", 1)[-1], count) for path, count in sorted(counts.items(), key=lambda pair: -pair[1])[:3])
     return words

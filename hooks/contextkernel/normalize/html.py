@@ -1,10 +1,9 @@
 """HTML: the visible text with titles, ids and link targets of anchors; scripts, styles and markup are left out."""
 from __future__ import annotations
 
-import re
-from html.parser import HTMLParser
 from typing import List, Optional, Tuple
 
+from contextkernel.normalize.markup import Piece, pieces
 from contextkernel.normalize.page import Page
 from contextkernel.normalize.plain import Survey, unit_of
 from contextkernel.normalize.plan import CONTEXT, FACT, MUST, NOTABLE, PLAIN, RARE, Ask, Plan, Unit
@@ -15,17 +14,21 @@ HEADINGS = frozenset("h1 h2 h3 h4 h5 h6 title dt th caption summary".split())
 ROOM = 9000
 
 
-class Reader(HTMLParser):
+class Reader:
     """Collects (source line, text, whether it is a heading or a named place) for every visible line."""
 
     def __init__(self) -> None:
-        super().__init__(convert_charrefs=True)
         self.lines: List[Tuple[int, str, bool]] = []
         self.words: List[str] = []
         self.start = 0
         self.silent = 0
         self.heading = False
-        self.broken = False
+
+    def read(self, text: str) -> None:
+        """Take a whole page."""
+        for piece in pieces(text):
+            getattr(self, "_take_" + piece.kind)(piece)
+        self.flush()
 
     def flush(self) -> None:
         text = " ".join("".join(self.words).replace("\xa0", " ").split())
@@ -33,57 +36,52 @@ class Reader(HTMLParser):
             self.lines.append((self.start, text, self.heading))
         self.words, self.heading = [], False
 
-    def add(self, text: str) -> None:
+    def add(self, text: str, line: int) -> None:
         if not self.words:
-            self.start = self.getpos()[0]
+            self.start = line
         self.words.append(text)
 
-    def handle_starttag(self, tag: str, attrs: list) -> None:
+    def _take_start(self, piece: Piece) -> None:
+        tag, given = piece.text, piece.attributes
         if tag in SILENT:
             self.silent += 1
         elif tag in BLOCKS:
             self.flush()
-        given = dict(attrs)
         place = given.get("id") or (given.get("name") if tag in ("a", "input", "meta", "form", "select") else None)
         if tag in HEADINGS:
             self.heading = True
         if place and not self.silent:
-            self.add(" #%s " % place)
+            self.add(" #%s " % place, piece.line)
             self.heading = True
         for key in ("alt", "title", "placeholder", "content" if place else "aria-label"):
             if given.get(key) and not self.silent:
-                self.add(" %s " % given[key][:200])
+                self.add(" %s " % given[key][:200], piece.line)
 
-    def handle_endtag(self, tag: str) -> None:
-        if tag in SILENT:
+    def _take_end(self, piece: Piece) -> None:
+        if piece.text in SILENT:
             self.silent = max(0, self.silent - 1)
-        elif tag in BLOCKS:
+        elif piece.text in BLOCKS:
             self.flush()
 
-    def handle_data(self, data: str) -> None:
-        if not self.silent and data.strip():
-            self.add(data)
+    def _take_text(self, piece: Piece) -> None:
+        if not self.silent and piece.text.strip():
+            self.add(piece.text, piece.line)
         elif not self.silent and self.words:
             self.words.append(" ")
 
-    def handle_comment(self, data: str) -> None:
+    def _take_comment(self, piece: Piece) -> None:
         from contextkernel.normalize.severity import FAULT, severity
 
-        if severity(data) == FAULT:
+        if severity(piece.text) == FAULT:
             self.flush()
-            self.add("<!-- %s -->" % data.strip()[:300])
+            self.add("<!-- %s -->" % piece.text.strip()[:300], piece.line)
             self.flush()
 
 
 def plan(page: Page, ask: Ask) -> Optional[Plan]:
     """Visible lines in place of the source; None when the markup gives no text."""
     reader = Reader()
-    try:
-        reader.feed("\n".join(page.lines))
-        reader.close()
-    except (AssertionError, ValueError):
-        return None
-    reader.flush()
+    reader.read("\n".join(page.lines))
     if len(reader.lines) < 3:
         return None
     text = _page(page, reader.lines)

@@ -23,7 +23,7 @@ FORMS = (  # phase -> what must follow it: a script that says "Downloading" says
     ("Selecting", re.compile(r"[\w.+:-]+\.$")),
     ("Preparing", re.compile(r"\S+\.deb (?:\.\.\.|…)$")),
     ("Unpacking", re.compile(r"[\w.+:-]+ (?:\(\S+\) )?(?:over \(\S+\) )?(?:\.\.\.|…)$")),
-    ("Hit", re.compile(r"(?:https?|ftp|file|cdrom|copy|mirror\S*):\S* \S")),
+    ("Hit", re.compile(r"(?:https?|ftp|file|cdrom|copy|mirror[^\s:]*):\S* \S")),
     ("", _FETCHED),
 )
 FEWEST = 12

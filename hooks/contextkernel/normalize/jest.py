@@ -4,7 +4,7 @@ from __future__ import annotations
 from contextkernel.normalize import failures
 
 DIALECT = failures.Dialect(
-    begin=r"\s{1,4}● (?!Console\b)\S|\s*(?:FAIL|❯ FAIL)\s+\S+.* > |  +\d+\) \S",
+    begin=r"\s{1,4}● (?!Console\b)\S|\s*(?:FAIL|❯ FAIL)\s+\S.* > |  +\d+\) \S",
     stop=r"(?:PASS|FAIL)\s+\S+\.\w+|Test Suites?:|\s+Tests?  |\s{1,4}● Console|⎯{5,}$|Snapshot Summary|Summary of all failing|\s*Test Files ",
     core=r"\s*(?:expect\b|Expected|Received|Assertion|\w*Error\b|[-+] |>\s*\d+ \||at .*(?:test|spec)|❯ \S+:\d+|Difference|Cannot|Timeout|thrown)",
     verdict=r"\s*(?:Test Suites|Tests|Snapshots|Time|Test Files|Duration|Start at)\b:? +\S|Ran all test|\s+\d+ (?:passing|failing|pending)\b|Executed \d+|\d+ specs?,",

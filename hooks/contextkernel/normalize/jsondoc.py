@@ -19,6 +19,8 @@ CELL = 60  # characters
 DEEP = 3  # levels of objects flattened into columns
 DOCUMENT_ROOM = 2600  # characters for what is around the table
 TABLE_ROOM = 4200
+LONG_NUMBER = 400  # characters of a number that is not worked out
+GRID, SPARSE = 200_000, 40  # cells of a table; above, at most so many for each value there is: rows that share no keys are no table
 FAULTY = 16  # rows shown of many that hold a word of failure
 STATES = ("status", "state", "phase", "result", "outcome", "conclusion")  # columns of which one value on every row may say that all failed
 STATE = 24  # characters; a column of shorter values tells a state, and most rows may have failed
@@ -40,11 +42,11 @@ def plan(page: Page, ask: Ask) -> Optional[Plan]:
         return None
     try:
         document = json.loads(text, parse_float=Raw, parse_int=Raw, object_pairs_hook=_unique)
+        if len(text) < PROSE_MOST and _prose(document) > len(text) // 2:
+            return Plan([])  # comments, issue bodies: words that nothing stands for
+        lines = _lines(document, ask)
     except (ValueError, RecursionError):
         return None
-    if len(text) < PROSE_MOST and _prose(document) > len(text) // 2:
-        return Plan([])  # comments, issue bodies: words that nothing stands for
-    lines = _lines(document, ask)
     if not lines:
         return None
     return Plan([Unit(0, len(page.lines) - 1, MUST, tuple(lines), "json")], "JSON as outline and table", None, 10 ** 9)
@@ -71,6 +73,8 @@ def _lines(document: Any, ask: Ask) -> List[str]:
     if len(rows) < FEWEST:
         return []
     table = _table(rows, path or "$", ask)
+    if not table:
+        return []
     holder = "@table@"
     outline = json.dumps(_outlined(document, rows, holder), ensure_ascii=False, indent=1, default=str) if document is not rows else ""
     around = [line for line in outline.split("\n") if line.strip() not in ("{", "}", "{}", "[", "]", "},", "],")] if outline else []
@@ -124,6 +128,8 @@ def _outlined(document: Any, rows: Any, holder: str) -> Any:
 
 
 def _number(raw: Raw) -> Any:
+    if len(raw) > LONG_NUMBER:
+        return str(raw)
     value = float(raw) if any(c in raw for c in ".eE") else int(raw)
     return value if str(value) == raw else str(raw)
 
@@ -149,6 +155,8 @@ class Column(NamedTuple):
 def _table(rows: List[Dict[str, Any]], path: str, ask: Ask) -> List[str]:
     flat = [_flat(row) for row in rows]
     names = list(dict.fromkeys(name for row in flat for name in row))
+    if len(names) * len(rows) > max(GRID, SPARSE * sum(map(len, flat))):
+        return []
     columns = [Column(name, [row.get(name, "") for row in flat], 0.0) for name in names]
     columns = [column._replace(width=sum(map(len, column.cells)) / len(rows)) for column in columns]
     constant = [column for column in columns if len(set(column.cells)) == 1]

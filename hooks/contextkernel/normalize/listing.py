@@ -2,6 +2,7 @@
 from __future__ import annotations
 
 import re
+from collections import Counter
 from typing import List, NamedTuple, Optional
 
 from contextkernel.normalize.page import Page
@@ -57,8 +58,8 @@ def _long(page: Page, rows: dict, ask: Ask) -> Plan:
 
 def _usual(modes: List[str]) -> str:
     """The mode of most plain files; a folder's or a link's is always shown."""
-    plain = [mode for mode in modes if mode.startswith("-")]
-    return max(sorted(set(plain)), key=plain.count) if plain else "-"
+    plain = Counter(mode for mode in modes if mode.startswith("-"))
+    return max(sorted(plain), key=lambda mode: plain[mode]) if plain else "-"
 
 
 def _recursive(page: Page, headers: List[int], ask: Ask) -> Plan:

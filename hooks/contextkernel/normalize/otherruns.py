@@ -8,7 +8,7 @@ DIALECT = failures.Dialect(
     stop=r"$^|\[       OK \]|Finished in|FAILURES!|Tests run:|\[INFO\]|\d+ tests? completed|Tests:|\s*\d+/\d+ Test .*Passed|Failed examples:",
     core=r"\s*(?:Failure/Error|expected|Expected|got|Actual|\w*(?:Error|Exception)\b|Failed asserting|Which is|Value of|# \./|at .*(?:Test|Spec|test|spec))|.*: Failure$|/.*:\d+$",
     verdict=r"\d+ examples?, |Tests: \d|FAILURES!|ERRORS!|OK \(|Tests run:.*|BUILD |\[ERROR\] Tests run|\[==========\]|\[  PASSED  \]|\[  FAILED  \] \d+ tests|\d+% tests passed|Total Test time|\d+ tests? completed|(?:Failed|Passed)!  |Executed \d+ tests|Test Run ",
-    names=r"rspec \S+|\[  FAILED  \] \S|\s+\d+ - .* \(|\[ERROR\]   \S|.* > .* FAILED$|\s*\d+/\d+ Test .*\*\*\*",
+    names=r"rspec \S+|\[  FAILED  \] \S|\s+\d+ - .* \(|\[ERROR\]   \S|(?=(.*? > ))\1.* FAILED$|\s*\d+/\d+ Test .*\*\*\*",
     passing=r"\[       OK \]|\[ RUN|\[-+\]|\s*\d+/\d+ Test .*Passed|\s+Start +\d+:",
 )
 

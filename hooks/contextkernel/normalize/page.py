@@ -27,7 +27,8 @@ class Page(NamedTuple):
         if self.first is None or self.last is None:
             return True
         first = self.first[index]
-        return first == self.last[index] and self.raw[first].rstrip("\r") == self.lines[index]
+        line = self.lines[index]
+        return first == self.last[index] and self.raw[first].startswith(line) and self.raw[first].rstrip("\r") == line
 
     def shown(self, index: int) -> str:
         """Page line `index` as it may be shown: the source line itself when it is one."""

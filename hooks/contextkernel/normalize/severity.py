@@ -19,7 +19,7 @@ WORDS = re.compile(r"[a-z']+")
 NAMES = re.compile(r"[A-Za-z](?:Error|Exception|Failure|BackOff)(?![a-z])|\bE\d{3,4}\b")
 WARNING_NAMES = re.compile(r"[A-Za-z]Warning(?![a-z])|⚠")
 NONE = re.compile(r"(?i)\b(?:0|no) (?:errors?|failures?|failed|warnings?|failing|vulnerabilities|conflicts?)\b|\b(?:fail(?:ed|ures?)?|errors?)[\"':= ]{1,4}(?:0|null|none|false)\b"
-                  r"|[\w./-]*(?:error|fail|exception|warn)[\w-]*\.(?:py|rs|go|tsx?|js|java|c|h|cpp|rb|md|txt|log|css)\b")  # none of it; a file that is named so
+                  r"|(?<![\w./-])[\w./-]*(?:error|fail|exception|warn)[\w-]{0,100}\.(?:py|rs|go|tsx?|js|java|c|h|cpp|rb|md|txt|log|css)\b")  # none of it; a file that is named so
 
 
 def severity(line: str) -> int:

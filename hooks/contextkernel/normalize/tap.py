@@ -4,7 +4,7 @@ from __future__ import annotations
 from contextkernel.normalize import failures
 
 DIALECT = failures.Dialect(
-    begin=r"\s*not ok \d+(?!.*# (?:TODO|SKIP))",
+    begin=r"\s*not ok \d+(?!\d)(?!.*# (?:TODO|SKIP))",
     stop=r"\s*(?:ok \d|\d+\.\.\d|# )|TAP version",
     core=r"\s+(?:error|message|expected|actual|operator|at|location|failureType|code|name|found|wanted|stack):|\s*#\s+(?:Failed|at |got|expected)|\s+at .*(?:test|spec)",
     verdict=r"# (?:tests|suites|pass|fail|cancelled|skipped|todo|duration_ms|ok|failed)\b|\d+\.\.\d+|Result: |Files=\d",

@@ -8,10 +8,9 @@ from contextkernel.normalize.page import Page
 
 OSC = re.compile(r"\x1b[\]PX^_].*?(?:\x07|\x1b\\|$)")
 REPAINT = re.compile(r"\x1b\[(?:[12]K|1?G|[023]?J|H|1;1H)")  # what follows is written over the line
-UP = re.compile(r"\x1b\[(\d*)[AF]")
+UP = re.compile(r"\x1b\[(\d{0,9})[AF]")
 ESCAPE = re.compile(r"\x1b(?:\[[0-9;:?<=>]*[ -/]*[@-~]|[()*+#%][0-9A-Za-z]|[ -/]*[0-~])")
-BACKSPACE = re.compile(r"[^\x08]\x08")
-MEASURE = re.compile(r"\S*\d\S*|\b(?:[kKMGT]?i?B(?:/s)?|it/s|eta|ETA|ms|[smh])\b")
+MEASURE = re.compile(r"(?<!\S)[^\s\d]*\d\S*|\b(?:[kKMGT]?i?B(?:/s)?|it/s|eta|ETA|ms|[smh])\b")
 WORD = re.compile(r"[^\W\d_]{2,}")
 
 
@@ -84,7 +83,14 @@ def _clean(line: str) -> str:
     if "\x1b" in line:
         line = UP.sub("\r", REPAINT.sub("\r", OSC.sub("", line)))
         line = ESCAPE.sub("", line).replace("\x1b", "")
-    while "\b" in line:
-        shorter = BACKSPACE.sub("", line)
-        line = shorter if shorter != line else line.replace("\b", "")
-    return line
+    return _without_backspaces(line) if "\b" in line else line
+
+
+def _without_backspaces(line: str) -> str:
+    """A line in which each backspace took the character before it that was still there."""
+    first, *rest = line.split("\b")
+    kept = list(first)
+    for part in rest:
+        del kept[-1:]
+        kept += part
+    return "".join(kept)

@@ -6,7 +6,7 @@ from typing import List
 
 from contextkernel.project.frames import Place
 
-_HUNK = re.compile(r"@@ -\d+(?:,\d+)? \+(\d+)(?:,(\d+))? @@ ?(.*)")
+_HUNK = re.compile(r"@@ -\d+(?:,\d+)? \+(\d{1,9})(?:,(\d{1,9}))? @@ ?(.*)")
 
 
 def read(diff: str):

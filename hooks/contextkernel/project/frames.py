@@ -2,6 +2,7 @@
 from __future__ import annotations
 
 import re
+from bisect import bisect_left, bisect_right
 from typing import List, NamedTuple, Tuple
 
 
@@ -28,7 +29,10 @@ class Place(NamedTuple):
 
 
 class _Form(NamedTuple):
-    """`hints`: every match holds one of them; a pattern is compiled when it may match (all of them cost 5 ms)."""
+    """`hints`: every match holds one of them; a pattern is compiled when it may match (all of them cost 5 ms).
+
+    A match without a path is a run of characters that holds none, passed over whole.
+    """
 
     runtime: str
     pattern: str
@@ -43,21 +47,22 @@ _FORMS = (
     _Form("ipython", r"^(?P<path>[~/\w][^\n:\"'()<>]*?\.pyx?) in (?P<name>[\w.<>]+)\((?:[^\n]*)\)\s*(?:\n(?![^\n]*-->)[^\n]*){0,6}(?:\n\s*-+> ?(?P<line>\d+))?", True, (".py in ", ".pyx in ")),
     _Form("pytest", r"^(?:E\s+)?(?P<path>[\w./\\-]+\.pyx?):(?P<line>\d+):(?: in (?P<name>[\w<>]+)| ?\w*|[ \t])", True, (".py:", ".pyx:")),
     _Form("java", r"\bat (?:[\w.\-@]+/)?(?P<class>[\w.$]+)\.(?P<name>[\w$<>]+)\((?P<path>\w+\.(?:java|kt|scala|groovy)):(?P<line>\d+)\)", False, (".java:", ".kt:", ".scala:", ".groovy:")),
-    _Form("node", r"^\s*at (?:async )?(?:(?P<name>[^\n(]{1,120}?) \()?(?P<path>(?:file://|webpack://)?/?" + _P + r"+?\.[a-z]{2,6})(?:\?[^:\n)]*)?:(?P<line>\d+):\d+\)?", False, ("at ",)),
+    _Form("node", r"^[^\S\n]*at (?:async )?(?:(?P<name>[^\n(]{1,120}?) \()?(?P<path>(?:file://|webpack://)?/?" + _P + r"+?\.[a-z]{2,6})(?:\?[^:\n)]*)?:(?P<line>\d+):\d+\)?", False, ("at ",)),
     _Form("firefox", r"^(?P<name>[\w.$/<>\[\]]*)@(?P<path>\S+?\.[a-z]{2,6}):(?P<line>\d+):\d+$", False, ("@",)),
     _Form("go", r"^[ \t]+(?P<path>[\w./@\-~+:\\]+\.go):(?P<line>\d+)(?: \+0x[0-9a-f]+|:|$)", False, (".go:",)),
-    _Form("rust", r"panicked at (?:'[^\n]*', )?(?P<path>" + _P + r"+?\.rs):(?P<line>\d+):\d+", False, ("panicked at ",)),
-    _Form("rust", r"^\s+(?:at|-->) (?P<path>" + _P + r"+?\.rs):(?P<line>\d+)(?::\d+)?", False, (".rs:",)),
-    _Form("native", r"^\s*#\d+\s+(?:0x[0-9a-f]+ )?(?:in )?(?P<name>[\w:~<>*&]+)[^\n]*?(?: at |\s)(?P<path>[\w./\\+-]+\.(?:c|cc|cpp|cxx|h|hpp|hh|hxx|inl|ipp|m|mm)):(?P<line>\d+)", False, ("#",)),
+    _Form("rust", r"panicked at (?:'[^\n]{0,2000}', )?(?P<path>" + _P + r"+?\.rs):(?P<line>\d+):\d+", False, ("panicked at ",)),
+    _Form("rust", r"^[^\S\n]*\s(?:at|-->) (?P<path>" + _P + r"+?\.rs):(?P<line>\d+)(?::\d+)?", False, (".rs:",)),
+    _Form("native", r"^[^\S\n]*#\d+\s+(?:0x[0-9a-f]+ )?(?:in )?(?=(?P<name>[\w:~<>*&]+))(?P=name)[^\n]*?(?: at |\s)(?P<path>[\w./\\+-]+\.(?:c|cc|cpp|cxx|h|hpp|hh|hxx|inl|ipp|m|mm)):(?P<line>\d+)", False, ("#",)),
     _Form("php", r"^#\d+ (?P<path>[^\s(]+\.php)\((?P<line>\d+)\): ?(?P<name>[\w\\>:-]*)", False, (".php(",)),
     _Form("php", r"\bin (?P<path>/[^\s:]+\.php)(?: on line |:)(?P<line>\d+)", False, (".php",)),
-    _Form("ruby", r"(?P<path>[\w./-]+\.rb):(?P<line>\d+):in [`'](?P<name>[^'\n]*)'", False, (".rb:",)),
-    _Form(".net", r"\bat (?P<name>[\w.`<>]+)\([^\n)]*\) in (?P<path>[^\n:]*(?::\\[^\n:]*)?\.(?:cs|vb|fs)):line (?P<line>\d+)", False, (":line ",)),
+    _Form("ruby", r"(?<![\w./-])(?P<path>[\w./-]+\.rb):(?P<line>\d+):in [`'](?P<name>[^'\n]*)'", False, (".rb:",)),
+    _Form(".net", r"\bat (?P<name>[\w.`<>]+)\([^\n)]{0,1000}\) in (?P<path>[^\n:]{0,300}(?::\\[^\n:]{0,300})?\.(?:cs|vb|fs)):line (?P<line>\d+)", False, (":line ",)),
     _Form("typescript", r"^(?P<path>[\w./\\@-]+\.[cm]?[jt]sx?)\((?P<line>\d+),\d+\): (?:error|warning)", False, ("): ",)),
-    _Form("compiler", r"(?P<path>(?:[A-Za-z]:)?[\w./\\+@-]+\.[A-Za-z]{1,5}):(?P<line>\d+)(?::\d+)?", False, (":",)),
+    _Form("compiler", r"(?P<path>(?:[A-Za-z]:)?[\w./\\+@-]+\.[A-Za-z]{1,5}):(?P<line>\d+)(?::\d+)?|[\w./\\+@-]+(?=[A-Za-z]:)|[\w./\\+@-]+", False, (":",)),
 )
-_GROUPS = re.compile(r"^Traceback \(most recent call last\)|^\s*(?:Caused by|Suppressed):|^goroutine \d+|^During handling of|^The above exception|^stack backtrace:", re.M)
-_CODE_BELOW = re.compile(r"[^\n]*\n[ \t]+(?!File \")\S")
+_GROUPS = re.compile(r"^Traceback \(most recent call last\)|^[^\S\n]*(?:Caused by|Suppressed):|^goroutine \d+|^During handling of|^The above exception|^stack backtrace:", re.M)
+_CODE_BELOW = re.compile(r"\n[ \t]+(?!File \")\S")
+LONGEST_NUMBER = 9  # digits of a line's number
 _LATER_IS_ROOT = ("java",)  # "Caused by" goes towards the root; in Python the first traceback of a chain is the root
 
 
@@ -65,20 +70,28 @@ def frames_of(text: str) -> Tuple[Frame, ...]:
     """All frames of a text, nearest to the raise site first.  A place that two forms match counts once, by the first form."""
     breaks = [match.start() for match in _GROUPS.finditer(text)]
     found: List[tuple] = []
-    taken: List[Tuple[int, int]] = []
+    starts: List[int] = []  # of the places taken, ascending; they do not overlap
+    ends: List[int] = []
     for form in _FORMS:
         if not any(hint in text for hint in form.hints):
             continue
         for match in re.compile(form.pattern, re.M).finditer(text):
             start, end = match.span("path")
-            if any(first < end and start < last for first, last in taken):
-                continue
-            taken.append((start, end))
             groups = match.groupdict()
-            group = sum(1 for at in breaks if at <= start)
-            has_code = form.runtime == "python" and _CODE_BELOW.match(text, match.end()) is not None
-            found.append((group, start, form, _path(groups), int(groups["line"] or 0), (groups.get("name") or "").strip(), has_code))
+            at = bisect_left(starts, end)
+            if start < 0 or at and ends[at - 1] > start or len(groups["line"] or "") > LONGEST_NUMBER:
+                continue
+            starts.insert(at, start)
+            ends.insert(at, end)
+            has_code = form.runtime == "python" and _shows_code(text, match.end())
+            found.append((bisect_right(breaks, start), start, form, _path(groups), int(groups["line"] or 0), (groups.get("name") or "").strip(), has_code))
     return _by_distance(found)
+
+
+def _shows_code(text: str, at: int) -> bool:
+    """Whether a line of source stands below the line of a place."""
+    end = text.find("\n", at)
+    return end >= 0 and _CODE_BELOW.match(text, end) is not None
 
 
 def _path(groups: dict) -> str:

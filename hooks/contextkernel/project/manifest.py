@@ -4,21 +4,26 @@ from __future__ import annotations
 import hashlib
 from typing import Any, Dict, List, NamedTuple, Tuple
 
-from contextkernel import tokens
+from contextkernel import paths, tokens
 from contextkernel.lines import in_words
 from contextkernel.project.places import Repository
 from contextkernel.project.slicing import Place, Request, Slice
 
-SHOWN_FRAMES, SHOWN_BEYOND = 40, 15
+SHOWN_FRAMES, SHOWN_BEYOND, SHOWN_UNREAD = 40, 15, 12
 HEADS_SHOWN = 100  # characters of a source line in the outline
 
 
 class Age(NamedTuple):
-    """How the index stands to the files on disk: `changed` since it was read, `files` in it, `building`: a child is at it."""
+    """How the index stands to the files on disk: `changed` since it was read, `files` in it, `building`: a child is at it.
+
+    `notes` on the list of files; `unread`: (path, reason) of what could not be read.
+    """
 
     files: int
     changed: Tuple[str, ...] = ()
     building: bool = False
+    notes: Tuple[str, ...] = ()
+    unread: Tuple[Tuple[str, str], ...] = ()
 
 
 def handle(repository: Repository, cut: Slice) -> str:
@@ -47,7 +52,7 @@ def as_text(repository: Repository, cut: Slice, request: Request, age: Age, inli
     `inline`: with the source lines themselves, numbered as in the file.
     """
     size, places = tokens.of_bytes(cut.size), sum(len(place.ranges) for place in cut.places)
-    out = ["T2@%s  %d places in %d files of %s" % (handle(repository, cut), places, len(cut.places), repository.root)]
+    out = ["T2@%s  %d places in %d files of %s" % (handle(repository, cut), places, len(cut.places), paths.shown(repository.root))]
     if not cut.places:
         out.append("nothing in this repository answers to the symptom: no frame, path, name or word of it was found")
     if size > request.budget:
@@ -65,23 +70,21 @@ def as_text(repository: Repository, cut: Slice, request: Request, age: Age, inli
 def _frames(cut: Slice) -> List[str]:
     if not cut.frames:
         return []
-    shown = ["%s:%d" % (spot.path, spot.first) if spot.first else spot.path for spot in cut.frames]
+    shown = ["%s:%d" % (paths.shown(spot.path), spot.first) if spot.first else paths.shown(spot.path) for spot in cut.frames]
     more = "" if len(shown) <= SHOWN_FRAMES else " and %d more" % (len(shown) - SHOWN_FRAMES)
     return ["named by the symptom, nearest to the error first: " + ", ".join(list(dict.fromkeys(shown))[:SHOWN_FRAMES]) + more]
 
 
 def _place(number: int, place: Place, repository: Repository, inline: bool) -> List[str]:
-    out = ["%d. %s:%s  %s" % (number, place.path, in_words(place.ranges), place.why)]
+    out = ["%d. %s:%s  %s" % (number, paths.shown(place.path), in_words(place.ranges), paths.plain(place.why))]
     lines = repository.text(place.path).split("\n")
     if inline:
         for first, last in place.ranges:
             out += ["%6d\t%s" % (at, lines[at - 1].rstrip("\r")) for at in range(first, min(last, len(lines)) + 1)]
             out.append("   ...") if (first, last) != place.ranges[-1] else None
         return out
-    import shlex  # late: the JSON form needs none
-
     script = ";".join("%d,%dp" % span if span[0] != span[1] else "%dp" % span[0] for span in place.ranges)
-    out.append("   sed -n %s %s" % (shlex.quote(script), shlex.quote(place.path)))
+    out.append("   sed -n %s %s" % (paths.quoted(script), paths.quoted(place.path)))
     heads = [one for one in repository.facts(place.path).definitions if any(first <= one.line <= last for first, last in place.ranges) and one.kind != "name"]
     for one in heads[:8]:
         out.append("   %d: %s" % (one.line, lines[one.line - 1].strip()[:HEADS_SHOWN]) if one.line <= len(lines) else "")
@@ -93,9 +96,9 @@ def _place(number: int, place: Place, repository: Repository, inline: bool) -> L
 def _rest(repository: Repository, cut: Slice, request: Request) -> List[str]:
     out = []
     if cut.tests:
-        out.append("related tests, not counted in the budget: " + ", ".join(cut.tests))
+        out.append("related tests, not counted in the budget: " + ", ".join(map(paths.shown, cut.tests)))
     if cut.beyond:
-        out.append("next best, not shown: " + ", ".join(cut.beyond[:SHOWN_BEYOND]))
+        out.append("next best, not shown: " + ", ".join(map(paths.shown, cut.beyond[:SHOWN_BEYOND])))
     if cut.outside:
         out.append("%d more files answer to words of the symptom but lie outside of depth %s" % (cut.outside, request.depth or "full"))
     out.append("more: the same call with a larger budget (--budget %d), without --depth, or read any file by its path" % (request.budget * 2))
@@ -106,13 +109,17 @@ def _blind(repository: Repository, cut: Slice, age: Age) -> List[str]:
     """What this slice cannot know, one line each."""
     out = ["calls by name, registries and data files are not followed; ranking is by words and imports"]
     if age.changed:
-        out.append("index older than the files: %d changed since, %s%s" % (len(age.changed), ", ".join(age.changed[:8]), " and more" if len(age.changed) > 8 else ""))
+        out.append("index older than the files: %d changed since, %s%s" % (len(age.changed), ", ".join(map(paths.shown, age.changed[:8])), " and more" if len(age.changed) > 8 else ""))
     if age.building:
         out.append("the index is still being built: a later call sees more")
     if cut.foreign:
-        out.append("frames outside of this repository: " + ", ".join(cut.foreign[:6]) + (" and %d more" % (len(cut.foreign) - 6) if len(cut.foreign) > 6 else ""))
-    out += ["%s (imports not followed)" % one for one in cut.blind[:6]]
+        out.append("frames outside of this repository: " + ", ".join(map(paths.plain, cut.foreign[:6])) + (" and %d more" % (len(cut.foreign) - 6) if len(cut.foreign) > 6 else ""))
+    out += ["%s (imports not followed)" % paths.plain(one) for one in cut.blind[:6]]
     out += ["%d %s not scanned" % (count, {"big": "files over 1 MB", "no known language": "files"}.get(note, note + " files")) for note, count in sorted(cut.notes.items())]
+    out += age.notes
+    if age.unread:
+        more = "" if len(age.unread) <= SHOWN_UNREAD else "; and %d more" % (len(age.unread) - SHOWN_UNREAD)
+        out.append("not read: " + "; ".join("%s (%s)" % (paths.shown(path), why) for path, why in age.unread[:SHOWN_UNREAD]) + more)
     unresolved = sorted({row.language for row in repository.rows.values() if row.language == "other"})
     if unresolved:
         out.append("languages whose imports are not resolved: " + ", ".join(sorted({path[path.rfind("."):] for path, row in repository.rows.items() if row.language == "other"})))

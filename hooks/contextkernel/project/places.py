@@ -87,6 +87,7 @@ def _grouped(paths: Iterable[str], key: Callable[[str], str]) -> Dict[str, List[
     return groups
 
 
+LONGEST_PATH = 4096  # characters; PATH_MAX of Linux
 _DRIVE = re.compile(r"^[A-Za-z]:(?=/)")
 _SCHEME = re.compile(r"^(?:file://|webpack(?:-internal)?:///|async |webpack://[^/]*/)")
 _INSTALLED = re.compile(r"^(?:.*/)?(?:site-packages|dist-packages)/(?P<rest>.+)$")
@@ -104,6 +105,8 @@ def found_path(given: str, repository: Repository) -> str:
     repository is that package; else the one file that shares the longest tail, at least two parts of it, or
     all of the shorter path.  Files of the language itself never name a repository file.
     """
+    if len(given) > LONGEST_PATH:
+        return ""
     path = _SCHEME.sub("", given.strip().replace("\\", "/"))
     root = repository.root.replace("\\", "/").rstrip("/") + "/"
     if path.startswith(root):

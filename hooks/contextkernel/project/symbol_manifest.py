@@ -2,10 +2,9 @@
 from __future__ import annotations
 
 import hashlib
-import shlex
 from typing import Any, Dict, List, Tuple
 
-from contextkernel import tokens
+from contextkernel import paths, tokens
 from contextkernel.project.languages import language_of
 from contextkernel.project.symbol import OUTLINE_SHARE, SymbolSlice, head_line, symbol_slice, within
 
@@ -57,7 +56,7 @@ def in_text(facts: Dict[str, Any], source: str) -> str:
     count = len(text) - (not text[-1])
     sizes = facts["tokens"]
     shown = sum(last - first + 1 for first, last in facts["ranges"])
-    out = ["T2b@%s %s %s" % (facts["stamp"], facts["file"], facts["symbol"])]
+    out = ["T2b@%s %s %s" % (facts["stamp"], paths.shown(facts["file"]), paths.plain(facts["symbol"]))]
     out.append("%d of %d lines, ~%d tokens (the file ~%d)%s" % (
         shown, count, sizes["shown"], sizes["file"], "" if sizes["budget"] is None else ", budget %d" % sizes["budget"]))
     out += ["note: " + note for note in facts["notes"]]
@@ -92,4 +91,4 @@ def _gap(first: int, last: int) -> List[str]:
 
 def command(ranges: List[Tuple[int, ...]], path: str) -> str:
     """A `sed` command that prints the ranges of a file."""
-    return "sed -n %s %s" % (shlex.quote(";".join("%d,%dp" % (pair[0], pair[1]) for pair in ranges)), shlex.quote(path))
+    return "sed -n %s %s" % (paths.quoted(";".join("%d,%dp" % (pair[0], pair[1]) for pair in ranges)), paths.quoted(path))

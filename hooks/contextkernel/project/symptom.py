@@ -15,17 +15,19 @@ STOP = frozenset(
     "import none true false code example expected actual version python print following using used use does it is in on of to as be "
     "if or an at by we my so no do self recall call last traceback most module".split())
 _SUFFIXES = "|".join(sorted({suffix[1:] for row in TABLE for suffix in row.suffixes} | set("html toml cfg ini yaml yml json txt rst md xml css scss sql proto tmpl".split()), key=lambda one: (-len(one), one)))
-_PATH = re.compile(r"(?<![\w@])(?:[A-Za-z]:)?[\w./\\~+-]*[\w+-]\.(?:%s)\b(?![\w.(])" % _SUFFIXES)
-_BLOB = re.compile(r"/(?:blob|blame)/[^/\s]+/(?P<path>[\w./+-]+\.\w+)(?:#L(?P<first>\d+)(?:-L?(?P<last>\d+))?)?")
+# A path is the group.  Where a run of its characters holds none, no later start in that run would find one: the run is passed over
+# whole, up to a letter that may be a drive
+_PATH = re.compile(r"(?<![\w@])(?:((?:[A-Za-z]:)?[\w./\\~+-]*[\w+-]\.(?:%s)\b(?![\w.(]))|[\w./\\~+-]*[./\\~+-](?=[A-Za-z]:)|[\w./\\~+-]+)|\w+" % _SUFFIXES)
+_BLOB = re.compile(r"/(?:blob|blame)/[^/\s]{1,300}/(?P<path>[\w./+-]{1,500}\.\w{1,60})(?:#L(?P<first>\d{1,9})(?:-L?(?P<last>\d{1,9}))?)?")
 _DOTTED = re.compile(r"\b[A-Za-z_]\w*(?:(?:\.|::)[A-Za-z_]\w*)+")
 _TICKED = re.compile(r"`([^`\n]{2,200})`")
 _CALLED = re.compile(r"\b([A-Za-z_]\w+)\(")
 _CAMEL = re.compile(r"[a-z][A-Z]|[A-Z]{2}[a-z]")
 _QUOTED = re.compile(r"(?<!\w)(?:\"([^\"\n]{3,120})\"|'([^'\n]{3,120})')(?!\w)")
 _RAISED = re.compile(r"^(?:E\s+)?(?P<kind>(?:[A-Za-z_][\w]*\.)*[A-Z]\w*(?:Error|Exception|Warning|Exit|Interrupt|Failure|Fault|DoesNotExist|Http404)|panic|fatal error|error|Uncaught \w+|Exception in thread \"[^\"]*\" [\w.$]+|Caused by: [\w.$]+|thread '[^']*' panicked at)\s*:\s*(?P<text>\S[^\n]*)", re.M)
-_TEST = re.compile(r"--- FAIL: (\w+)|^(?:FAIL|ERROR): (\w+) \(|::(?:\w+::)*(test_?\w+)|^test ([\w:]+) \.\.\. FAILED", re.M)
+_TEST = re.compile(r"--- FAIL: (\w+)|^(?:FAIL|ERROR): (\w+) \(|::(?:\w{1,200}::){0,20}(test_?\w+)|^test ([\w:]+) \.\.\. FAILED", re.M)
 WORDS = re.compile(r"[A-Za-z]+")
-_HOLE = re.compile(r"'[^'\n]*'|\"[^\"\n]*\"|`[^`\n]*`|<[^>\n]*>|[\d.]*\d|[\[({][^\])}\n]*[\])}]")
+_HOLE = re.compile(r"'[^'\n]*'|\"[^\"\n]*\"|`[^`\n]*`|<[^>\n]{0,500}>|(?<![\d.])[\d.]*\d|[\[({][^\])}\n]{0,500}[\])}]")
 # Links, and lines that name a file of an installed package: their words are places, not words of the symptom
 _ELSEWHERE = re.compile(r"https?://\S+|^[^\n]*(?:site-packages|dist-packages|[/\\]lib[/\\]python)[^\n]*$", re.M)
 SHINGLE = 3  # words in a row that count as one piece of a message
@@ -64,9 +66,10 @@ def read(text: str, diff: str = "") -> Symptom:
     coded += _CALLED.findall(whole) + [part for one in dotted for part in one.split(".")]
     ticked, coded = _names(ticked), _names(coded)
     messages = [match.group("text") for match in _RAISED.finditer(whole)]
+    marked = set(ticked)
     literals = _unique(first or second for first, second in _QUOTED.findall(whole))
     return Symptom(
-        whole, frames, _places(whole, frames), tuple(dotted), tuple(ticked), tuple(one for one in coded if one not in set(ticked)),
+        whole, frames, _places(whole, frames), tuple(dotted), tuple(ticked), tuple(one for one in coded if one not in marked),
         tuple(literals[:40]), _shingles(messages), _unique_names(_TEST.findall(whole)),
         tuple(_unique(match.group("kind").rpartition(".")[2] for match in _RAISED.finditer(whole))), changed, _weights(whole, ticked + coded))
 
@@ -100,7 +103,7 @@ def _places(text: str, frames: Tuple[Frame, ...]) -> Tuple[Place, ...]:
     """Paths that are mentioned, those of links to a forge with their lines first; frames are not repeated."""
     framed = {frame.path for frame in frames}
     found = [Place(match.group("path"), int(match.group("first") or 0), int(match.group("last") or match.group("first") or 0)) for match in _BLOB.finditer(text)]
-    found += [Place(path, 0, 0) for path in _PATH.findall(text) if path not in framed]
+    found += [Place(path, 0, 0) for path in _PATH.findall(text) if path and path not in framed]
     return tuple(_unique(found))
 
 

@@ -2,15 +2,35 @@
 from __future__ import annotations
 
 import difflib
-import re
 from typing import List, NamedTuple, Optional
 
 from contextkernel import tokens
 
 MOST_SHARE = 0.5  # of the text: a longer diff is harder to read than the file
 MOST_WORK = 4000000  # line pairs: difflib is quadratic in the part that differs
+MOST_STEPS = 8000000  # of the search for like runs of lines, about a second: it is cubic where lines repeat, and cut off there
 CONTEXT = 3  # lines around a change, as diff -U3
-HUNK = re.compile(r"@@ -(\d+)(,\d+)? \+(\d+)(,\d+)? @@")
+
+
+class _TooLongError(Exception):
+    """The search for like lines took more steps than it may."""
+
+
+class _Matcher(difflib.SequenceMatcher):
+    """Counts the steps of its search. Raises _TooLongError."""
+
+    def __init__(self, before: List[str], after: List[str]) -> None:
+        super().__init__(None, before, after)
+        self.left = MOST_STEPS
+        self.sums = [0]  # steps for the lines of `before` up to one
+        for line in before:
+            self.sums.append(self.sums[-1] + 2 + len(self.b2j.get(line, ())))
+
+    def find_longest_match(self, alo=0, ahi=None, blo=0, bhi=None):  # the names of difflib
+        self.left -= self.sums[ahi] - self.sums[alo]
+        if self.left < 0:
+            raise _TooLongError
+        return super().find_longest_match(alo, ahi, blo, bhi)
 
 
 class Decision(NamedTuple):
@@ -66,13 +86,25 @@ def unified(old: str, new: str) -> Optional[str]:
     middle = before[first:len(before) - cut], after[first:len(after) - cut]
     if len(middle[0]) * len(middle[1]) > MOST_WORK:
         return None
+    try:
+        groups = list(_Matcher(*middle).get_grouped_opcodes(CONTEXT))
+    except _TooLongError:
+        return None
     out = ["--- earlier Read", "+++ on disk now"]
-    for line in list(difflib.unified_diff(middle[0], middle[1], lineterm="", n=CONTEXT))[2:]:
-        hunk = HUNK.fullmatch(line)
-        if hunk:
-            line = "@@ -%d%s +%d%s @@" % (int(hunk.group(1)) + first, hunk.group(2) or "", int(hunk.group(3)) + first, hunk.group(4) or "")
-        out += [line[:-len(NO_NEWLINE)], "\\ No newline at end of file"] if line.endswith(NO_NEWLINE) else [line]
+    for group in groups:
+        out.append("@@ -%s +%s @@" % (_range(first + group[0][1], first + group[-1][2]), _range(first + group[0][3], first + group[-1][4])))
+        for kind, start, end, new_start, new_end in group:
+            lines = [" " + line for line in middle[0][start:end]] if kind == "equal" else \
+                ["-" + line for line in middle[0][start:end]] + ["+" + line for line in middle[1][new_start:new_end]]
+            for line in lines:
+                out += [line[:-len(NO_NEWLINE)], "\\ No newline at end of file"] if line.endswith(NO_NEWLINE) else [line]
     return "\n".join(out)
+
+
+def _range(start: int, end: int) -> str:
+    """Lines `start` to `end` (0-based, end exclusive) as a hunk's head names them: "3", "3,2"; of no line, the one before."""
+    length = end - start
+    return str(start + 1) if length == 1 else "%d,%d" % (start + (length > 0), length)
 
 
 NO_NEWLINE = "\0no newline"  # makes a last line without a line break differ from one with it

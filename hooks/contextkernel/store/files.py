@@ -22,12 +22,12 @@ class TooLargeError(OSError):
     """The file holds more bytes than the caller takes."""
 
 
-def opened(path: str, most: Optional[int] = None) -> BinaryIO:
-    """A regular file for reading; links are followed.
+def opened(path: str, most: Optional[int] = None, follow: bool = True) -> BinaryIO:
+    """A regular file for reading; links are followed unless `follow` is off.
 
     Raises NotRegularError, TooLargeError (over `most` bytes) or another OSError; ValueError for a NUL in the path.
     """
-    descriptor = os.open(path, _READ)
+    descriptor = os.open(path, _READ if follow else _READ | getattr(os, "O_NOFOLLOW", 0))
     try:
         facts = os.fstat(descriptor)
         if not stat.S_ISREG(facts.st_mode):
@@ -40,9 +40,9 @@ def opened(path: str, most: Optional[int] = None) -> BinaryIO:
         raise
 
 
-def content(path: str, most: int) -> bytes:
+def content(path: str, most: int, follow: bool = True) -> bytes:
     """The bytes of a regular file of at most `most` bytes, also where it grows meanwhile. Raises as `opened`."""
-    with opened(path, most) as file:
+    with opened(path, most, follow) as file:
         data = file.read(most + 1)
     if len(data) > most:
         raise TooLargeError("%s: more than %d bytes" % (path, most))

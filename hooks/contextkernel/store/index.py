@@ -12,11 +12,12 @@ import json
 import os
 import re
 import sqlite3
+import stat
 from array import array
 from collections import defaultdict
-from typing import Any, Callable, Dict, Iterable, List, NamedTuple, Sequence, Tuple
+from typing import Any, Callable, Dict, Iterable, List, NamedTuple, Sequence, Tuple, Union
 
-from contextkernel.store import settings
+from contextkernel.store import files as store_files, settings
 
 SEGMENT_BYTES = 48 << 20  # of source; a build commits after as many
 MOST_RECENT = 12  # small segments; more are merged into one
@@ -26,6 +27,10 @@ ANSWERS_KEPT = 64
 BUSY_SECONDS = 10
 POSTING_BITS = 12  # of a posting say how the term occurs, the 20 above are the number of the file
 MOST_NUMBERS = 1 << 20
+MOST_READ = 1 << 20  # bytes of a file; more than what is scanned, so that a larger file is known as one
+# What reading a damaged or foreign file raises: SQLite's errors, and those of values that are not what was written
+DAMAGE = (sqlite3.DatabaseError, ValueError, TypeError, LookupError, OverflowError)
+_NO_DAMAGE = re.compile(r"locked|busy|full|disk I/O|unable to open|interrupted")  # said of a sound file
 SCHEMA = """
 CREATE TABLE IF NOT EXISTS meta(key TEXT PRIMARY KEY, value TEXT) WITHOUT ROWID;
 CREATE TABLE IF NOT EXISTS file(number INTEGER PRIMARY KEY, path TEXT NOT NULL UNIQUE, size INTEGER, mtime_ns INTEGER, language TEXT, length INTEGER, note TEXT, blind TEXT);
@@ -56,25 +61,43 @@ def file_of(root: str) -> str:
     return os.path.join(settings.folder("index"), "%s-%s.db" % (name, hashlib.sha256(os.fsencode(real)).hexdigest()[:12]))
 
 
+def is_damage(error: Exception) -> bool:
+    """Does an error say that the file is no sound index (and not that it is locked, or the disk full)?"""
+    return isinstance(error, DAMAGE) and not (isinstance(error, sqlite3.OperationalError) and _NO_DAMAGE.search(str(error)))
+
+
 class Index:
     """An open index.  Raises OSError when it cannot be opened; a damaged file or one of another version is begun anew."""
 
     def __init__(self, path: str, version: str) -> None:
-        self.path = path
+        self.path, self.version = path, version
+        self.base: "sqlite3.Connection | None" = None
         try:
             self._open(version)
-        except sqlite3.DatabaseError:
-            for tail in ("", "-wal", "-shm", "-journal"):
-                if os.path.exists(path + tail):
-                    os.unlink(path + tail)
-            try:
-                self._open(version)
-            except sqlite3.Error as error:
+        except DAMAGE + (store_files.NotRegularError,) as error:
+            if isinstance(error, DAMAGE) and not is_damage(error):
                 raise OSError("index %s: %s" % (path, error)) from error
+            self.begin_anew()
+
+    def begin_anew(self) -> None:
+        """Put the file away and begin an empty one.  Raises OSError."""
+        self.close()
+        for tail in ("", "-wal", "-shm", "-journal"):
+            path = self.path + tail
+            if os.path.isdir(path) and not os.path.islink(path):
+                os.rename(path, "%s.aside.%s" % (path, os.urandom(4).hex()))
+            elif os.path.lexists(path):
+                os.unlink(path)
+        try:
+            self._open(self.version)
+        except sqlite3.Error as error:
+            raise OSError("index %s: %s" % (self.path, error)) from error
 
     def _open(self, version: str) -> None:
         version = "%s/%d" % (version, LAYOUT)
-        os.close(os.open(self.path, os.O_CREAT | os.O_RDWR, 0o600))
+        if os.path.lexists(self.path) and not stat.S_ISREG(os.lstat(self.path).st_mode):
+            raise store_files.NotRegularError("%s: not a regular file" % self.path)
+        os.close(os.open(self.path, os.O_CREAT | os.O_RDWR | getattr(os, "O_NOFOLLOW", 0) | getattr(os, "O_NONBLOCK", 0), 0o600))
         self.base = sqlite3.connect(self.path, timeout=BUSY_SECONDS, isolation_level=None)
         self.base.execute("PRAGMA journal_mode=WAL")
         self.base.execute("PRAGMA synchronous=NORMAL")
@@ -90,7 +113,8 @@ class Index:
 
     def close(self) -> None:
         """Close the file."""
-        self.base.close()
+        if self.base:
+            self.base.close()
 
     def meta(self, key: str) -> str:
         """A kept word about the index, "" when there is none."""
@@ -116,7 +140,7 @@ class Index:
 
     def stale(self, files: Dict[str, Tuple[int, int]]) -> "Tuple[List[str], List[str]]":
         """(paths to scan, paths to drop) against the files on disk: path -> (size, mtime_ns)."""
-        known = {path: (size, mtime) for path, size, mtime in self.base.execute("SELECT path, size, mtime_ns FROM file")}
+        known = {_named(path): (size, mtime) for path, size, mtime in self.base.execute("SELECT path, size, mtime_ns FROM file")}
         return [path for path, facts in files.items() if known.get(path) != facts], [path for path in known if path not in files]
 
     def refresh(self, root: str, files: Dict[str, Tuple[int, int]], scan: Callable[[str, bytes], Any], segment_bytes: int = SEGMENT_BYTES) -> int:
@@ -130,28 +154,44 @@ class Index:
         return len(changed)
 
     def bring_up(self, root: str, files: Dict[str, Tuple[int, int]], changed: List[str], gone: List[str], scan: Callable[[str, bytes], Any],
-                 segment_bytes: int = SEGMENT_BYTES) -> None:
-        """`refresh`, with what `stale` has said."""
+                 segment_bytes: int = SEGMENT_BYTES) -> "List[Tuple[str, str]]":
+        """`refresh`, with what `stale` has said; gives back what could not be read, as `add`."""
+        unread: List[Tuple[str, str]] = []
         if gone:
             self._writing(lambda: self._forget(gone))
         for batch in _batches(changed, files, segment_bytes):
-            self.add(root, {path: files[path] for path in batch}, scan)
+            unread += self.add(root, {path: files[path] for path in batch}, scan)
         if int(self.meta("recent") or 0) > MOST_RECENT:
             self._writing(self._merge)
+        return unread
 
-    def add(self, root: str, files: Dict[str, Tuple[int, int]], scan: Callable[[str, bytes], Any]) -> None:
-        """Scan some files into a segment of their own."""
-        scans = [(path, facts, scan(path, _bytes_of(os.path.join(root, path)))) for path, facts in files.items()]
-        self._writing(lambda: self._add_segment(scans))
+    def add(self, root: str, files: Dict[str, Tuple[int, int]], scan: Callable[[str, bytes], Any]) -> "List[Tuple[str, str]]":
+        """Scan some files into a segment of their own; gives back (path, reason) of those that could not be read.
+
+        These are not kept: the next refresh tries them again.
+        """
+        scans, unread = [], []
+        for path, facts in files.items():
+            try:
+                scans.append((path, facts, scan(path, _bytes_of(os.path.join(root, path)))))
+            except store_files.NotRegularError:
+                unread.append((path, "no regular file"))
+            except OSError as error:
+                unread.append((path, error.strerror or "not readable"))
+        if scans or self.base.execute("SELECT 1 FROM file LIMIT 1").fetchone():
+            self._writing(lambda: self._add_segment(scans, [path for path, _ in unread]))
+        return unread
 
     def _forget(self, paths: Iterable[str]) -> None:
-        for path in paths:
+        for path in map(_kept, paths):
             self.base.execute("DELETE FROM fact WHERE number=(SELECT number FROM file WHERE path=?)", (path,))
             self.base.execute("DELETE FROM file WHERE path=?", (path,))
 
-    def _add_segment(self, scans: Sequence[tuple]) -> None:
+    def _add_segment(self, scans: Sequence[tuple], unread: Sequence[str] = ()) -> None:
         if self.base.execute("SELECT 1 FROM file LIMIT 1").fetchone():
-            self._forget(path for path, _, _ in scans)
+            self._forget([path for path, _, _ in scans] + list(unread))
+        if not scans:
+            return
         number, segment = int(self.meta("last") or 0), int(self.meta("segments") or 0) + 1
         if number + len(scans) >= MOST_NUMBERS:
             self._begin(self.meta("version"))  # numbers are used up: the next refresh scans all
@@ -159,7 +199,7 @@ class Index:
         rows, facts, postings = [], [], defaultdict(list)
         for path, (size, mtime), found in scans:
             number += 1
-            rows.append((number, path, size, mtime, found.language, found.length, found.note, found.blind))
+            rows.append((number, _kept(path), size, mtime, found.language, found.length, found.note, found.blind))
             if found.note:
                 continue
             facts.append((number, json.dumps([found.imports, found.definitions], separators=(",", ":"))))
@@ -205,7 +245,8 @@ class Index:
 
     def files(self) -> List[File]:
         """All rows, by path."""
-        return [File._make(row) for row in self.base.execute("SELECT number, path, size, mtime_ns, language, length, note, blind FROM file ORDER BY path")]
+        found = [File._make(row) for row in self.base.execute("SELECT number, path, size, mtime_ns, language, length, note, blind FROM file ORDER BY path")]
+        return [row if isinstance(row.path, str) else row._replace(path=_named(row.path)) for row in found]
 
     def postings(self, terms: Sequence[str]) -> Dict[str, List[int]]:
         """Term -> its postings (number of the file << 12 | bits), dead numbers among them; terms that nowhere occur are left out."""
@@ -242,13 +283,13 @@ class Index:
     def answer(self, key: str) -> str:
         """The kept answer of a key, "" when there is none."""
         row = self.base.execute("SELECT value FROM answer WHERE key=?", (key,)).fetchone()
-        return row[0] if row else ""
+        return _named(row[0]) if row else ""
 
     def keep_answer(self, key: str, value: str) -> None:
         """Keep an answer; the oldest beyond 64 go."""
         def change() -> None:
             turn = self.base.execute("SELECT COALESCE(MAX(turn), 0) + 1 FROM answer").fetchone()[0]
-            self.base.execute("INSERT OR REPLACE INTO answer VALUES(?,?,?)", (key, value, turn))
+            self.base.execute("INSERT OR REPLACE INTO answer VALUES(?,?,?)", (key, _kept(value), turn))
             self.base.execute("DELETE FROM answer WHERE turn <= ?", (turn - ANSWERS_KEPT,))
         self._writing(change)
 
@@ -268,9 +309,23 @@ def _batches(paths: List[str], files: Dict[str, Tuple[int, int]], most: int) -> 
 
 
 def _bytes_of(path: str) -> bytes:
-    """The bytes of a file; none when it cannot be read (it went meanwhile: the next refresh sees that)."""
+    """The first MOST_READ bytes of a file; none when it is gone (the next refresh sees that).  Raises OSError."""
     try:
-        with open(path, "rb") as handle:
-            return handle.read()
-    except OSError:
+        with store_files.opened(path, follow=False) as handle:
+            return handle.read(MOST_READ)
+    except (FileNotFoundError, NotADirectoryError):
         return b""
+
+
+def _kept(text: str) -> Union[str, bytes]:
+    """A text as SQLite can hold it: a name that is not UTF-8 as its bytes."""
+    try:
+        text.encode("utf-8")
+    except UnicodeEncodeError:
+        return text.encode("utf-8", "surrogateescape")
+    return text
+
+
+def _named(value: Union[str, bytes]) -> str:
+    """The text of a kept value."""
+    return value if isinstance(value, str) else value.decode("utf-8", "surrogateescape")

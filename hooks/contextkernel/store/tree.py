@@ -1,116 +1,237 @@
-"""The files of a repository as they are on disk: git's own list, or a walk that honours .gitignore."""
+"""The files of a repository as they are on disk: those that git would list, or a walk that honours .gitignore."""
 from __future__ import annotations
 
 import os
 import stat
-from typing import Dict, List, NamedTuple, Tuple
+from typing import Dict, FrozenSet, List, NamedTuple, Optional, Set, Tuple
 
-from contextkernel.store.ignore import refused, rules_of
+from contextkernel.store import files as store_files, git, git_index, ignore
 
-GIT_SECONDS = 60
 # Only where git does not say what is source: folders of tools, known by name or by the mark they carry
 _TOOL_FOLDERS = frozenset((".git", ".hg", ".svn", "node_modules", "__pycache__", ".tox", ".nox", ".idea"))
 _TOOL_MARKS = ("CACHEDIR.TAG", "pyvenv.cfg")
+_KINDS = ((stat.S_ISFIFO, "a FIFO"), (stat.S_ISSOCK, "a socket"), (stat.S_ISCHR, "a device"), (stat.S_ISBLK, "a device"))
+
+_LIMIT = 1 << 63
+
+# How a folder is taken: as git takes a checkout, only for what git tracks in it (it is ignored), or by .gitignore alone
+_CHECKOUT, _TRACKED_ONLY, _PLAIN = "checkout", "tracked only", "plain"
+
+
+class Unread(NamedTuple):
+    """A path of the tree that could not be read, with the reason.  `special`: it is no file, folder or link to one."""
+
+    path: str
+    why: str
+    special: bool = False
 
 
 class Listing(NamedTuple):
-    """`files`: path -> (size in bytes, mtime in ns), in order of paths.  `how`: "git" or "walk".  `skipped`: notes on what was left out."""
+    """`files`: path -> (size in bytes, mtime in ns), in order of paths.  `how`: "git" (its index and ignore files) or "walk".
+
+    `skipped`: notes on what is no source.  `notes`: what a reader of the list must know.  `unread`: what could not be read.
+    """
 
     files: Dict[str, Tuple[int, int]]
     how: str
     skipped: Tuple[str, ...] = ()
+    notes: Tuple[str, ...] = ()
+    unread: Tuple[Unread, ...] = ()
+
+
+class _Known(NamedTuple):
+    """What git tracks below a root: files, folders that hold some, other repositories.  `prefix`: of the root, from the top."""
+
+    files: FrozenSet[str] = frozenset()
+    folders: FrozenSet[str] = frozenset()
+    links: FrozenSet[str] = frozenset()
+    prefix: str = ""
+
+
+_Layers = List[Tuple[str, ignore.Rules]]
+
+
+class _Walk:
+    """One walk below a root.  No link is followed, no folder is entered twice, and depth costs no stack."""
+
+    def __init__(self, root: str, known: _Known, worktrees: bool) -> None:
+        self.root, self.known, self.worktrees = root, known, worktrees
+        self.files: Dict[str, Tuple[int, int]] = {}
+        self.skipped: List[str] = []
+        self.unread: List[Unread] = []
+        self.work = ignore.Work()
+        self.folds_case = False
+        self._left: List[Tuple[str, _Layers, str]] = []
+
+    def rules(self, data: bytes) -> ignore.Rules:
+        """The rules of an ignore file's bytes."""
+        return ignore.rules_of(data.decode("latin-1"), self.work, self.folds_case)
+
+    def rules_in(self, folder: str, shown: str) -> Optional[ignore.Rules]:
+        """The rules of a folder's .gitignore; None when it cannot be read, which is noted."""
+        try:
+            data = store_files.content(os.path.join(folder, ".gitignore"), git.IGNORE_BYTES, follow=False)
+        except OSError as error:
+            self.unread.append(Unread(shown, _why(error)))
+            return None
+        return self.rules(data)
+
+    def run(self, layers: _Layers, state: str) -> None:
+        """Take all files below the root."""
+        self._left.append(("", layers, state))
+        while self._left:
+            self._folder(*self._left.pop())
+
+    def _folder(self, folder: str, layers: _Layers, state: str) -> None:
+        where = os.path.join(self.root, folder)
+        try:
+            with os.scandir(where) as entries:
+                found = list(entries)
+        except OSError as error:
+            self.unread.append(Unread(folder or ".", _why(error)))
+            return
+        names = {entry.name for entry in found}
+        prefix = self.known.prefix
+        if folder and state == _CHECKOUT and (prefix + folder in self.known.links or ".git" in names and prefix + folder not in self.known.folders and git.checkout_at(where)):
+            layers, state = [], _PLAIN  # a submodule, or a repository inside this one
+        if folder and not self.worktrees and ".git" in names and git.is_linked_worktree(where):
+            self.skipped.append("%s: a linked working tree" % folder)
+            return
+        if folder and state == _PLAIN and any(mark in names for mark in _TOOL_MARKS):
+            self.skipped.append("%s: a tool's own folder (%s)" % (folder, next(mark for mark in _TOOL_MARKS if mark in names)))
+            return
+        if ".gitignore" in names and state != _TRACKED_ONLY:
+            rules = self.rules_in(where, folder + "/.gitignore" if folder else ".gitignore")
+            layers = layers + [(ignore.bytewise((prefix + folder).rstrip("/")), rules)] if rules else layers
+        base = folder + "/" if folder else ""
+        tracked = self.known.files if state != _PLAIN else frozenset()
+        for entry in found:
+            path = base + entry.name
+            if entry.name == ".git":
+                continue
+            if prefix + path not in tracked or not self._tracked(entry, path):
+                self._entry(entry, path, layers, state)
+
+    def _tracked(self, entry: os.DirEntry, path: str) -> bool:
+        """Take a file that git tracks, with no question to its rules; False when it is something else now."""
+        try:
+            facts = entry.stat(follow_symlinks=False)
+        except OSError as error:
+            self.unread.append(Unread(path, _why(error)))
+            return True
+        if stat.S_ISREG(facts.st_mode):
+            self.files[path] = _facts(facts)
+            return True
+        return False
+
+    def _entry(self, entry: os.DirEntry, path: str, layers: _Layers, state: str) -> None:
+        try:
+            if entry.is_file(follow_symlinks=False):
+                if self._takes_file(path, layers, state):
+                    self.files[path] = _facts(entry.stat(follow_symlinks=False))
+            elif entry.is_dir(follow_symlinks=False):
+                into = self._enters(path, entry.name, layers, state)
+                if into:
+                    self._left.append((path, layers, into))
+            elif self._takes_file(path, layers, state):
+                self._special(entry, path)
+        except OSError as error:
+            self.unread.append(Unread(path, _why(error)))
+
+    def _takes_file(self, path: str, layers: _Layers, state: str) -> bool:
+        if state != _PLAIN and self.known.prefix + path in self.known.files:
+            return True
+        return state != _TRACKED_ONLY and not (layers and self._refused(path, False, layers))
+
+    def _enters(self, path: str, name: str, layers: _Layers, state: str) -> str:
+        """How a folder is taken, "" when it is not."""
+        if state == _PLAIN:
+            return "" if layers and self._refused(path, True, layers) or name in _TOOL_FOLDERS else _PLAIN
+        full = self.known.prefix + path
+        if full in self.known.links:
+            return _CHECKOUT
+        if state == _TRACKED_ONLY or layers and self._refused(path, True, layers):
+            return _TRACKED_ONLY if full in self.known.folders else ""
+        return _CHECKOUT
+
+    def _refused(self, path: str, is_folder: bool, layers: _Layers) -> bool:
+        return ignore.refused(ignore.bytewise(self.known.prefix + path), is_folder, layers)
+
+    def _special(self, entry: os.DirEntry, path: str) -> None:
+        """Note a FIFO, device or socket, or a link to one; a link to a file or folder of the tree is listed where it leads to."""
+        try:
+            mode = entry.stat().st_mode
+        except OSError:
+            return  # leads nowhere
+        for is_kind, kind in _KINDS:
+            if is_kind(mode):
+                self.unread.append(Unread(path, "a link to " + kind if entry.is_symlink() else kind, True))
+
+    def listing(self, how: str, notes: "Tuple[str, ...]" = ()) -> Listing:
+        """What was found."""
+        if self.work.left <= 0:
+            notes += ("the ignore files hold more patterns than can be followed: ignored files may be among these",)
+        return Listing(dict(sorted(self.files.items())), how, tuple(sorted(self.skipped)), notes, tuple(sorted(self.unread)))
 
 
 def listing(root: str) -> Listing:
-    """All regular files of a folder that belong to its source.  Symbolic links are left out (their targets are listed themselves)."""
-    names = _git_names(root)
-    if names:
-        return _with_facts(root, names)
-    files: Dict[str, Tuple[int, int]] = {}
-    notes: List[str] = []
-    _walk(root, "", [], files, notes)
-    return Listing(dict(sorted(files.items())), "walk", tuple(sorted(notes)))
+    """All regular files of a folder (a real path) that belong to its source; links are left out.  Starts no process."""
+    checkout = git.checkout_of(root)
+    found = _listed(root, checkout) if checkout else None
+    if found and found.files:
+        return found
+    walk = _Walk(root, _Known(), worktrees=True)
+    walk.run([], _PLAIN)
+    return walk.listing("walk", found.notes if found else ())
 
 
-def _inside_git(root: str) -> bool:
-    folder = root
-    while True:
-        if os.path.exists(os.path.join(folder, ".git")):
-            return True
-        parent = os.path.dirname(folder)
-        if parent == folder:
-            return False
-        folder = parent
-
-
-def _git_names(root: str) -> List[str]:
-    """Paths below `root` that git tracks or would track; [] without git.  Runs no program of the repository's configuration."""
-    if not _inside_git(root):
-        return []
-    import subprocess  # late: 5 ms
-
-    environment = {key: value for key, value in os.environ.items() if not key.startswith("GIT_")}
-    environment.update(GIT_OPTIONAL_LOCKS="0", LC_ALL="C")
-    command = ["git", "-C", root, "-c", "core.fsmonitor=false", "-c", "core.quotepath=false", "ls-files", "-co", "--exclude-standard", "-z"]
+def _listed(root: str, checkout: git.Checkout) -> Listing:
+    """What `git ls-files --cached --others --exclude-standard` says, with the files of repositories inside by .gitignore."""
+    settings = git.settings_of(checkout)
+    notes: Tuple[str, ...] = ("a partial clone: git is not started here, the tree is walked",) if settings.partial else ()
+    prefix = os.path.relpath(root, checkout.top).replace(os.sep, "/") + "/" if root != checkout.top else ""
     try:
-        ran = subprocess.run(command, stdin=subprocess.DEVNULL, stdout=subprocess.PIPE, stderr=subprocess.DEVNULL, env=environment, timeout=GIT_SECONDS)
-    except (OSError, subprocess.TimeoutExpired):
-        return []
-    if ran.returncode:
-        return []
-    return sorted({os.fsdecode(name) for name in ran.stdout.split(b"\0") if name})
+        names = git_index.read(checkout.index)
+    except (OSError, git_index.IndexFormatError) as error:
+        names = git_index.Names([], set(), set())
+        notes += ("git's index was not read (%s): the tree is walked" % _why(error),)
+    if names.folders:
+        notes += ("a sparse index: git is not started here, the tree is walked",)
+    walk = _Walk(root, _known(names, prefix), worktrees=False)
+    walk.folds_case = settings.folds_case
+    layers = [("", walk.rules(data)) for _, data in git.base_rules(checkout, settings)]
+    state, folder = _CHECKOUT, ""
+    for part in prefix.split("/")[:-1]:
+        if os.path.lexists(os.path.join(checkout.top, folder, ".gitignore")):
+            rules = walk.rules_in(os.path.join(checkout.top, folder), "/".join([".."] * prefix[len(folder):].count("/") + [".gitignore"]))
+            layers = layers + [(ignore.bytewise(folder), rules)] if rules else layers
+        folder = folder + "/" + part if folder else part
+        if state == _CHECKOUT and layers and ignore.refused(ignore.bytewise(folder), True, layers):
+            state = _TRACKED_ONLY
+    walk.run(layers, state)
+    return walk.listing("git", notes)
 
 
-def _with_facts(root: str, names: List[str]) -> Listing:
-    files: Dict[str, Tuple[int, int]] = {}
-    notes: List[str] = []
-    base, walked = root + os.sep, False
-    for name in names:
-        try:
-            facts = os.lstat(base + name)
-        except OSError:
-            continue  # deleted but still tracked
-        if stat.S_ISREG(facts.st_mode):
-            files[name] = (facts.st_size, facts.st_mtime_ns)
-        elif stat.S_ISDIR(facts.st_mode):  # a submodule, or a repository inside this one
-            _walk(root, name.rstrip("/"), [], files, notes)
-            walked = True
-    return Listing(dict(sorted(files.items())) if walked else files, "git", tuple(sorted(notes)))
+def _known(names: git_index.Names, prefix: str) -> _Known:
+    tracked = frozenset(name for name in names.files if name.startswith(prefix)) if prefix else frozenset(names.files)
+    folders: Set[str] = set()
+    for name in names.files:
+        cut = name.rfind("/")
+        while cut > 0 and name[:cut] not in folders:
+            folders.add(name[:cut])
+            cut = name.rfind("/", 0, cut)
+    return _Known(tracked, frozenset(folders | names.folders), frozenset(names.links), prefix)
 
 
-def _walk(root: str, folder: str, layers: "List[tuple]", files: Dict[str, Tuple[int, int]], notes: List[str]) -> None:
-    """Add the files below a folder; links to folders are not followed, so loops cannot occur."""
-    try:
-        with os.scandir(os.path.join(root, folder)) as entries:
-            found = list(entries)
-    except OSError:
-        notes.append("%s: not readable" % (folder or "."))
-        return
-    names = {entry.name for entry in found}
-    if folder and any(mark in names for mark in _TOOL_MARKS):
-        notes.append("%s: a tool's own folder (%s)" % (folder, next(mark for mark in _TOOL_MARKS if mark in names)))
-        return
-    if ".gitignore" in names:
-        layers = layers + [(folder, _rules(os.path.join(root, folder, ".gitignore")))]
-    for entry in found:
-        path = folder + "/" + entry.name if folder else entry.name
-        try:
-            is_file = entry.is_file(follow_symlinks=False)
-            is_folder = not is_file and entry.is_dir(follow_symlinks=False)
-            if not (is_folder or is_file) or layers and refused(path, is_folder, layers):
-                continue
-            if is_folder and entry.name not in _TOOL_FOLDERS:
-                _walk(root, path, layers, files, notes)
-            elif is_file:
-                facts = entry.stat(follow_symlinks=False)
-                files[path] = (facts.st_size, facts.st_mtime_ns)
-        except OSError:
-            notes.append("%s: not readable" % path)
+def _facts(found: os.stat_result) -> "Tuple[int, int]":
+    """Size and time as the index can keep them: 64 bits, also after the year 2262."""
+    return found.st_size, found.st_mtime_ns if -_LIMIT < found.st_mtime_ns < _LIMIT else found.st_mtime_ns % _LIMIT
 
 
-def _rules(path: str) -> list:
-    try:
-        with open(path, "rb") as handle:
-            return rules_of(handle.read().decode("utf-8", "replace"))
-    except OSError:
-        return []
+def _why(error: Exception) -> str:
+    """The reason of an error in a few words, without its path."""
+    if isinstance(error, store_files.NotRegularError):
+        return "no regular file"
+    if isinstance(error, store_files.TooLargeError):
+        return "too large"
+    return (error.strerror if isinstance(error, OSError) else "") or str(error)
