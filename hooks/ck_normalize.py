@@ -4,6 +4,7 @@ from __future__ import annotations
 import re
 import sys
 
+from contextkernel.host import cpu_limit
 from contextkernel.store import blobs, book
 
 FAILURE_MOST = 9900  # characters: the client cuts failing output above 10,000
@@ -33,7 +34,7 @@ def _arguments(argv: "list[str]") -> "tuple[str, int]":
 
 def main(argv: "list[str]") -> int:
     """0, or 2 after one line on stderr. The raw bytes pass unchanged where the store cannot hold them."""
-    from contextkernel.normalize import Source, normalize
+    import operators
 
     try:
         command, code = _arguments(argv)
@@ -41,10 +42,15 @@ def main(argv: "list[str]") -> int:
         sys.stderr.write("ck.py normalize: %s\n" % error)
         return 2
     raw = sys.stdin.buffer.read()
-    text = raw.decode("utf-8", "surrogateescape")
-    result = normalize(text, Source("Bash", command, code, blobs.handle_of(raw), FAILURE_MOST if code else SUCCESS_MOST))
-    shown = result.text.encode("utf-8", "surrogateescape") if result.edits else raw
-    if result.edits:
+    source = ("Bash", command, code, blobs.handle_of(raw), FAILURE_MOST if code else SUCCESS_MOST)
+    try:
+        text, rules = cpu_limit.call(operators.normal_forms, ([raw.decode("utf-8", "surrogateescape")], [source]), len(raw))[0]
+    except (cpu_limit.LimitError, cpu_limit.OperatorError) as error:
+        sys.stderr.write("ck.py normalize: original passed through: %s\n" % error)
+        book.record("note", {"event": "ck.py normalize", "session": "", "why": str(error)})
+        text, rules = "", ()
+    shown = text.encode("utf-8", "surrogateescape") if rules else raw
+    if rules:
         try:
             handle = blobs.put(raw)
         except blobs.StoreError as error:
@@ -53,7 +59,7 @@ def main(argv: "list[str]") -> int:
         else:
             from contextkernel.masking import masked
 
-            book.record("receipt", {"tool": "Bash", "lane": "cli", "rule": "+".join(dict.fromkeys(e.rule for e in result.edits)), "command": masked(command),
+            book.record("receipt", {"tool": "Bash", "lane": "cli", "rule": "+".join(rules), "command": masked(command),
                                     "handle": handle, "raw": len(raw), "host": len(raw), "shown": len(shown), "lines": raw.count(b"\n") + 1,
                                     "lines_shown": shown.count(b"\n") + 1, "status": ""})
     sys.stdout.buffer.write(shown)

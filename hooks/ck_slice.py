@@ -26,7 +26,7 @@ from contextkernel.project import manifest, scanning, subtokens, symptom as symp
 from contextkernel.project.languages import language_of
 from contextkernel.project.places import Repository
 from contextkernel.project.slicing import Request, slice_repository
-from contextkernel.store import files as store_files, index as indexes, settings, tree
+from contextkernel.store import book, files as store_files, index as indexes, settings, tree
 
 DEFAULT_BUDGET = 8000  # tokens
 INLINE_BYTES = 4 << 20  # of changed source: as much is scanned at once even without --wait (about half a CPU second)
@@ -215,6 +215,18 @@ def _text_of(name: str) -> str:
         raise WrongCall("%s: %s" % (name, getattr(error, "strerror", "") or error)) from error
 
 
+def _try_reading(text: str, diff: str) -> None:
+    """Raises WrongCall for a symptom whose reading would not end soon; one ledger row names the rule."""
+    from contextkernel.host import cpu_limit
+    import operators
+
+    try:
+        cpu_limit.call(operators.read_symptom, (text, diff), len(text) + len(diff))
+    except cpu_limit.LimitError as error:
+        book.record("note", {"event": "ck.py slice", "session": "", "why": str(error)})
+        raise WrongCall("the symptom takes too long to read (%s); give the part that matters" % error) from None
+
+
 def main(argv: List[str]) -> int:
     """The exit code of one call."""
     gc.disable()  # the process is short, its garbage small: a tenth of a cold build
@@ -231,6 +243,7 @@ def main(argv: List[str]) -> int:
             return 0
         text = _text_of(options.symptom) if options.symptom else ""
         request = options.request._replace(diff=_text_of(options.diff) if options.diff else "")
+        _try_reading(text, request.diff)
         found = _with_line(answer(options.repo, text, request, options.wait, options.form), options)
     except (WrongCall, OSError) as error:
         sys.stderr.write("ck.py slice: %s\n" % str(error).replace("\n", " "))

@@ -13,7 +13,7 @@ import signal
 import sys
 
 sys.path.insert(0, os.path.dirname(os.path.realpath(__file__)))  # -I leaves it out
-from contextkernel.host import output_file, shell_call
+from contextkernel.host import cpu_limit, output_file, shell_call
 from contextkernel.store import book, settings
 
 CLIENT_SHOWS = 10000  # UTF-16 units of a failure that the client shows whole (2.1.121 and 2.1.200 count its first line in)
@@ -56,10 +56,13 @@ def _rewritten(file, code: int, command: str, session: str) -> bool:
 
     raw = file.read()
     handle = blobs.handle_of(raw)
-    normal = normal_form(raw, code, command, handle)
-    if normal is None:
+    try:
+        text, rules = cpu_limit.call(_plain_form, (raw, code, command, handle), len(raw))
+    except (cpu_limit.LimitError, cpu_limit.OperatorError) as error:
+        return _passed(session, str(error))
+    if not rules:
         return True
-    new = normal.text.encode("utf-8", "surrogateescape")
+    new = text.encode("utf-8", "surrogateescape")
     new += b"\n" if raw.endswith(b"\n") and not new.endswith(b"\n") else b""
     if len(new) >= len(raw):
         return True
@@ -80,7 +83,7 @@ def _rewritten(file, code: int, command: str, session: str) -> bool:
         signal.pthread_sigmask(signal.SIG_UNBLOCK, HELD)
     signal.alarm(SECONDS)
     if done:
-        _book(raw, normal, new, handle, command, session)
+        _book(raw, rules, new, handle, command, session)
         _offer(handle, raw, session)
     return done
 
@@ -88,6 +91,13 @@ def _rewritten(file, code: int, command: str, session: str) -> bool:
 def _passed(session: str, why: str) -> bool:
     book.record("note", {"event": "failure lane", "session": session, "why": why})
     return True
+
+
+def _plain_form(raw: bytes, code: int, command: str, handle: str) -> tuple:
+    import operators
+
+    normal = normal_form(raw, code, command, handle)
+    return operators.plain(normal) if normal else ("", ())
 
 
 def normal_form(raw: bytes, code: int, command: str, handle: str):
@@ -123,11 +133,11 @@ def _units(text: str) -> int:
     return len(text) if text.isascii() else len(text) + sum(char > "\uffff" for char in text)
 
 
-def _book(raw: bytes, normal, new: bytes, handle: str, command: str, session: str) -> None:
+def _book(raw: bytes, rules: tuple, new: bytes, handle: str, command: str, session: str) -> None:
     from contextkernel.masking import masked
 
     book.record("receipt", {
-        "client": "claude", "session": session, "tool": "Bash", "lane": "failure", "rule": "+".join(dict.fromkeys(edit.rule for edit in normal.edits)),
+        "client": "claude", "session": session, "tool": "Bash", "lane": "failure", "rule": "+".join(rules),
         "command": masked(command), "handle": handle, "raw": len(raw), "host": min(len(raw), CLIENT_SHOWS), "shown": len(new),
         "lines": raw.count(b"\n") + 1, "lines_shown": new.count(b"\n") + 1, "status": "", "cwd": os.getcwd() if os.path.isdir(".") else ""})
 

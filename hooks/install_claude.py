@@ -97,12 +97,17 @@ def add_scripts(setup: Setup, journal: install.Journal) -> install.Journal:
         kept = install.containers(install.parse(journal.before, journal.path))
 
         def edit(settings: dict) -> None:
-            install.remove_hooks(settings, [command for command in journal.commands if command not in commands])
+            install.remove_hooks(settings, lambda command: command not in commands and is_ours(command, journal, setup.root))
             install.add_hooks(settings, hooks)
             install.prune(settings, kept, ("hooks",))
 
         install.change(journal.path, edit)
     return journal._replace(commands=tuple(commands))
+
+
+def is_ours(command: object, journal: install.Journal, root: str) -> bool:
+    """Whether a hook's command is one that we wrote: as the journal has it, or for this folder by an earlier version."""
+    return command in journal.commands or events.is_settings_hook(command, root)
 
 
 def offer_rule(setup: Setup, journal: install.Journal) -> install.Journal:
@@ -170,9 +175,7 @@ def remove_plugin(setup: Setup, now: "bytes | None") -> None:
 
 def take_out(setup: Setup, settings: dict, journal: install.Journal, kept: "list[str]") -> None:
     """Our entries out of settings that others changed too: hooks, rule, plugin and marketplace; what is empty after that, unless `kept`."""
-    hooks = events.settings_hooks(setup.python, setup.root)
-    commands = [hook["command"] for groups in hooks.values() for group in groups for hook in group["hooks"]]
-    install.remove_hooks(settings, list(journal.commands) + commands)
+    install.remove_hooks(settings, lambda command: is_ours(command, journal, setup.root))
     for rule in journal.rules:
         install.remove_rule(settings, rule)
     for name, key in (("enabledPlugins", NAMED), ("extraKnownMarketplaces", MARKET)):

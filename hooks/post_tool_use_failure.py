@@ -5,7 +5,7 @@ import os
 import sys
 
 sys.path.insert(0, os.path.dirname(os.path.realpath(__file__)))  # -I leaves it out
-from contextkernel.host import cut, hook, replies
+from contextkernel.host import cpu_limit, cut, hook, replies
 from contextkernel.store import book, settings
 
 ONCE = 12 * 3600  # seconds: the advice is given once per command of a session
@@ -23,7 +23,10 @@ def handle(event: dict) -> dict:
     found = cut.cut_in(error, settings.number("BASH_MAX_OUTPUT_LENGTH", cut.KEPT) or cut.KEPT)
     if found is None or not _first(event):
         return {}
-    return replies.add_context(event, cut.advice(found, _speaks_of_code(error)))
+    import operators  # late: only for a cut failure
+
+    speaks = cpu_limit.call(operators.speaks_of_code, (error,), len(error), event.get("ck_since"))
+    return replies.add_context(event, cut.advice(found, speaks))
 
 
 def _text(event: dict, name: str) -> str:
@@ -63,13 +66,6 @@ def _first(event: dict) -> bool:
         return live.first_in(_text(event, "session_id"), "cut-" + shell_call.key_of(command, ""), ONCE)
     except OSError:
         return False  # no state folder: rather not at all than every time
-
-
-def _speaks_of_code(error: str) -> bool:
-    from contextkernel.project import symptom  # late: only for a cut failure
-
-    evidence = symptom.read(error)
-    return bool(evidence.frames or evidence.raised or evidence.tests)
 
 
 if __name__ == "__main__":

@@ -8,7 +8,8 @@ import os
 import sqlite3
 import sys
 
-from contextkernel.host import proof, session
+import operators
+from contextkernel.host import cpu_limit, proof, session
 from contextkernel.store import blobs, book, settings
 
 CHAIN = 4  # deltas upon one whole copy, then the file is shown whole again
@@ -27,11 +28,14 @@ def short_form(event: dict, text: str):
         raw = text.encode("utf-8", "surrogatepass")
         handle = blobs.handle_of(raw)
         copy = held_text(event, held) if held.get("generation") == generation and len(held.get("chain", ())) < CHAIN else None
-        decision = delta.decide(path, text, copy, held.get("given") == "reread", handle, settings.number("CK_DELTA_MIN"))
+        asked = (path, text, copy, held.get("given") == "reread", handle, settings.number("CK_DELTA_MIN"))
+        decision = delta.WHOLE
+        if copy is not None:
+            decision = delta.Decision(*cpu_limit.call(operators.delta, asked, len(text) + len(copy), event.get("ck_since")))
         if decision.rule != "whole" and not _stored(event, raw, handle):
             decision = delta.WHOLE
         ledger.hold(who, agent, path, _facts(event, held, decision.rule, handle, generation, file))
-    except (sqlite3.Error, ValueError, KeyError, TypeError, blobs.UnknownHandle) as error:
+    except (sqlite3.Error, ValueError, KeyError, TypeError, blobs.UnknownHandle, cpu_limit.LimitError) as error:
         book.record("note", {"event": "PostToolUse", "session": who, "why": "Read passed whole: %s" % error})
         return delta.WHOLE
     return decision

@@ -7,7 +7,7 @@ from __future__ import annotations
 import os
 import sys
 
-from contextkernel.host import replies, session, shapes
+from contextkernel.host import cpu_limit, replies, session, shapes
 from contextkernel.store import book, settings
 
 LARGEST = 128 * 1024 * 1024  # bytes of a persisted output that are read back; a larger one stays as the client shows it
@@ -125,8 +125,11 @@ def _normalized(event: dict, tool: str, output: shapes.Output, size: int) -> dic
         if known is None:
             return _passed(event, tool, output, size, "exit code unknown")
         code, ended = known, "Process exited with code %d\nOutput:\n" % known  # Codex's own head, which a replacement replaces too
-    results = [_normal_form(event, tool, raw, output.most, code) for raw in raws]
-    changed = [(raw, result) for raw, result in zip(raws, results) if result.edits]
+    try:
+        results = _normal_forms(event, tool, raws, output.most, code)
+    except cpu_limit.LimitError as limit:
+        return _passed(event, tool, output, size, str(limit))
+    changed = [raw for raw, (_, rules) in zip(raws, results) if rules]
     if not changed:
         return _passed(event, tool, output, size)
     who = _text(event, "session_id")
@@ -134,7 +137,7 @@ def _normalized(event: dict, tool: str, output: shapes.Output, size: int) -> dic
         return _passed(event, tool, output, size, "resting")
     if not _stored(event, changed):
         return {}
-    texts = [_sound(result.text) if result.edits else text for result, text in zip(results, output.texts)]
+    texts = [_sound(new) if rules else text for (new, rules), text in zip(results, output.texts)]
     reply = replies.replace_output(event, output.rebuild(texts), ended + "\n".join(texts))
     if not reply:
         return _passed(event, tool, output, size, "too long for the client")
@@ -142,8 +145,8 @@ def _normalized(event: dict, tool: str, output: shapes.Output, size: int) -> dic
     from contextkernel.store import blobs
 
     raw_size = sum(map(len, raws))
-    handles = " ".join(dict.fromkeys(blobs.handle_of(raw) for raw, _ in changed))
-    _book(event, tool, handles, "+".join(dict.fromkeys(edit.rule for _, result in changed for edit in result.edits)), raw_size,
+    handles = " ".join(dict.fromkeys(map(blobs.handle_of, changed)))
+    _book(event, tool, handles, "+".join(dict.fromkeys(rule for _, rules in results for rule in rules)), raw_size,
           shapes.host_bytes(tool, raw_size, output.most), sum(len(text.encode("utf-8", "replace")) for text in texts),
           sum(raw.count(b"\n") + 1 for raw in raws), sum(text.count("\n") + 1 for text in texts), "pending")
     return reply
@@ -172,17 +175,20 @@ def _begins(raw: bytes, shown: str) -> bool:
     return start.lstrip(BLANK).startswith(shown)
 
 
-def _normal_form(event: dict, tool: str, raw: bytes, most: int, code: int = 0):
-    from contextkernel.normalize import Source, normalize
+def _normal_forms(event: dict, tool: str, raws: "list[bytes]", most: int, code: int = 0) -> "list[tuple]":
+    """(text, rules) of each text, under one CPU limit for all. Raises cpu_limit.LimitError."""
+    import operators
+
     from contextkernel.store import blobs
 
     given = event.get("tool_input")
     command = given.get("command") if isinstance(given, dict) else ""
     if tool.startswith("mcp__") and isinstance(given, dict) and not command:
         command = next(("cat '%s'" % given[name].replace("'", "") for name in PATHS if isinstance(given.get(name), str)), "")
-    text = raw.decode("utf-8", "surrogateescape")
     cap = 9900 if event["ck_client"] == "codex" else most
-    return normalize(text, Source(tool, command if isinstance(command, str) else "", code, blobs.handle_of(raw), cap))
+    sources = [(tool, command if isinstance(command, str) else "", code, blobs.handle_of(raw), cap) for raw in raws]
+    texts = [raw.decode("utf-8", "surrogateescape") for raw in raws]
+    return cpu_limit.call(operators.normal_forms, (texts, sources), sum(map(len, raws)), event.get("ck_since"))
 
 
 def _sound(text: str) -> str:
@@ -195,12 +201,12 @@ def _stored(event: dict, changed: list) -> bool:
     from contextkernel.store import blobs
 
     try:
-        handles = [blobs.put(raw) for raw, _ in changed]
+        handles = [blobs.put(raw) for raw in changed]
     except blobs.StoreError as error:
         sys.stderr.write("context-kernel: original passed through: %s\n" % error)
         book.record("note", {"event": "PostToolUse", "session": _text(event, "session_id"), "why": str(error)})
         return False
-    for (raw, result), issued in zip(changed, handles):
+    for raw, issued in zip(changed, handles):
         if issued != blobs.handle_of(raw):  # another text holds these digits: the mark would name the wrong one
             book.record("note", {"event": "PostToolUse", "session": _text(event, "session_id"), "why": "handle clash %s" % issued})
             return False

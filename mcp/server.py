@@ -1,8 +1,9 @@
 """The resident MCP server (stdio): the slicers and recall for the model, and a hidden tool that answers hooks.
 
-Started by the client as `python3 -I -S mcp/server.py [--client claude|codex]`.  Hooks are answered on the main
-thread, one after another; every tool of tools.py runs in a child process that a thread watches, so hooks are
-answered meanwhile.  Ends with exit 0 when its input ends, on SIGTERM and on SIGINT.
+Started by the client as `python3 -I -S mcp/server.py [--client claude|codex]`.  One thread answers hooks, one after
+another, their operators in a worker process under a CPU limit; every tool of tools.py runs in a child process that a
+thread watches; the main thread reads on, so that a ping is answered whatever the others do.  Ends with exit 0 when its
+input ends, on SIGTERM and on SIGINT.
 """
 from __future__ import annotations
 
@@ -23,10 +24,11 @@ def main(argv: "list[str]") -> int:
     """0 when the client has left.  The order matters: streams first, then the cache, then everything of ours."""
     requests, answers = own_streams()
     keep_bytecode_out_of_plugin()
-    from contextkernel.host import rpc
+    from contextkernel.host import cpu_limit, rpc
     from session import Session
 
     sys.setswitchinterval(0.001)  # seconds that a hook waits, at each turn, for a thread at work after an earlier one
+    cpu_limit.worker = cpu_limit.Worker(os.path.join(ROOT, "hooks", "operators.py"))
     reader, session = rpc.Reader(requests), Session(rpc.Writer(answers), client_of(argv), attempt)
 
     def leave(number: int, frame: Any) -> None:

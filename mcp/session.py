@@ -4,13 +4,14 @@ from __future__ import annotations
 import json
 import os
 import queue
+import signal
 import threading
 import time
 from importlib import import_module
 from typing import Any, Callable, Dict, Optional
 
 from contextkernel import VERSION
-from contextkernel.host import events, rollout, rpc
+from contextkernel.host import cpu_limit, events, rollout, rpc
 from contextkernel.host.session import transcript_of
 from contextkernel.store import book
 
@@ -18,7 +19,7 @@ import tools
 from child import Child
 
 PROTOCOLS = ("2025-11-25", "2025-06-18", "2025-03-26", "2024-11-05")  # newest first
-WARM = ("pre_tool_use", "post_tool_use", "tool_result", "contextkernel.normalize.plain")  # imported before the first event that needs them
+WARM = ("pre_tool_use", "post_tool_use", "tool_result", "operators")  # imported before the first event that needs them
 
 # What a hook without an opinion answers.  Seen on Claude Code 2.1.121 and 2.1.332: after an empty text the model reads
 # "UserPromptSubmit hook success: UserPromptSubmit completed" (SessionStart likewise); after {} nothing.  The text of the
@@ -27,7 +28,9 @@ NO_OPINION = "{}"
 NO_OPINION_ECHOED = ""
 ECHOED = ("PreCompact", "PostCompact")
 
+PATIENCE = 0.25  # seconds that another message waits for a hook before it, so that answers keep the order of the requests
 LAST_WORK = 2.0  # seconds that running calls and the work after replies may take when the client leaves
+LAST_HOOKS = 30.0  # seconds that hooks which came before the end of input may take
 ENDING = 0.3  # seconds between asking a child to end and ending it, when we leave ourselves
 
 
@@ -41,11 +44,18 @@ class Session:
         self.leaving = False
         self.folder = ""  # the user's working folder, as the last hook event or the client's roots had it
         self.has_roots = False
+        self.since = None  # time.monotonic when the hook in work came
         self.name = ""  # the client's name of the session, as the last hook event had it
         self.calls: Dict[str, Child] = {}  # running calls by id: their children
+        self.hooks: Any = queue.SimpleQueue()  # (work, message, when it came) of hook events; None ends their thread
+        self.latest = 0.0  # time.monotonic when the last hook event came
+        self.unanswered = 0  # hook events
+        self.answered = threading.Condition()
+        self.hooking = threading.Thread(target=self._work_hooks, daemon=True)
         self.after: Any = queue.SimpleQueue()  # work for after the replies; None ends its thread
         self.booking = threading.Thread(target=self._work_after, daemon=True)
         self.booking.start()
+        self.hooking.start()
 
     # -- messages -------------------------------------------------------------------------------
     def take(self, line: bytes) -> None:
@@ -55,6 +65,7 @@ class Session:
         try:
             message = rpc.decode(line)
         except rpc.Refusal as refusal:
+            self._let_hooks_answer()
             self.writer.send(rpc.error(rpc.id_in(line), refusal.code, str(refusal)))
             note = {"event": "message", "session": self.name, "why": "a message was not understood, or too long: %s" % refusal}
             self.after.put(lambda: book.record("note", note))  # it may have been a hook's
@@ -63,10 +74,22 @@ class Session:
             work, batch = self._take_batch, message
         else:
             work, batch = self._take_one, [message]
-        if not any([self._announce(one) for one in batch]):
+        announced = any([self._announce(one) for one in batch])
+        if not announced and any(map(_is_hook, batch)):
+            self.latest = time.monotonic()
+            with self.answered:
+                self.unanswered += 1
+            self.hooks.put((work, message, self.latest))
+            return
+        self._let_hooks_answer()
+        if not announced:
             work(message)
         else:
             threading.Thread(target=self.attempt, args=(work, message), daemon=True).start()
+
+    def _let_hooks_answer(self) -> None:
+        with self.answered:
+            self.answered.wait_for(lambda: not self.unanswered, max(0.0, self.latest + PATIENCE - time.monotonic()))
 
     def _announce(self, message: Any) -> bool:
         """Whether a message is a call of a tool: then its child is known from now on, and can be cancelled."""
@@ -182,7 +205,7 @@ class Session:
         """What a hook script would print for the event in `arguments`: JSON, or "" for no opinion."""
         event = events.decode(arguments)
         event.setdefault("ck_client", self.client or "claude")
-        event["ck_lane"] = "resident"
+        event.update(ck_lane="resident", ck_since=self.since)
         if isinstance(event.get("cwd"), str):
             self.folder = event["cwd"]
         if isinstance(event.get("transcript_path"), str):
@@ -227,6 +250,22 @@ class Session:
 
         return report
 
+    # -- hooks ----------------------------------------------------------------------------------
+    def _work_hooks(self) -> None:
+        """Answer hook events, one after another, while the main thread takes what else comes: a ping, a cancellation."""
+        while not self.leaving:
+            task = self.hooks.get()
+            if task is None:
+                return
+            work, message, self.since = task
+            try:
+                self.attempt(work, message, passing=(BrokenPipeError,))
+            except BrokenPipeError:
+                os.kill(os.getpid(), signal.SIGTERM)  # the client went away without closing our input
+            with self.answered:
+                self.unanswered -= 1
+                self.answered.notify()
+
     # -- after the replies ----------------------------------------------------------------------
     def _work_after(self) -> None:
         while True:
@@ -237,6 +276,8 @@ class Session:
 
     def end(self) -> None:
         """Let running calls finish, unless a signal says to leave, then end them; finish the booking."""
+        self.hooks.put(None)
+        self.hooking.join(LAST_HOOKS)
         self._wait_for_calls(0.0 if self.leaving else LAST_WORK)
         for child in list(self.calls.values()):
             child.cancel()
@@ -245,6 +286,8 @@ class Session:
         self._wait_for_calls(ENDING)
         for child in list(self.calls.values()):
             child.kill()
+        if cpu_limit.worker:
+            cpu_limit.worker.end()
 
     def _wait_for_calls(self, seconds: float) -> None:
         until = time.monotonic() + seconds
@@ -274,6 +317,11 @@ def _content(text: str, is_error: bool = False) -> dict:
     return dict({"content": [{"type": "text", "text": text}]}, **({"isError": True} if is_error else {}))
 
 
+def _is_hook(message: Any) -> bool:
+    params = message.get("params") if isinstance(message, dict) else None
+    return isinstance(params, dict) and message.get("method") == "tools/call" and params.get("name") == events.HOOK_TOOL
+
+
 def _booked(arguments: dict) -> Callable[[str], None]:
     """Books why an event passed through."""
     name, session = str(arguments.get("hook_event_name"))[:60], str(arguments.get("session_id", ""))[:80]
@@ -281,7 +329,9 @@ def _booked(arguments: dict) -> Callable[[str], None]:
 
 
 def _make_ready() -> None:
-    """Import the busiest hooks and open the ledger; until then rows go to the spool."""
+    """Start the operators' worker, import the busiest hooks, open the ledger; until then rows go to the spool."""
+    if cpu_limit.worker:
+        cpu_limit.worker.start()
     for name in WARM:
         import_module(name)
     import after_reply  # late: sqlite3

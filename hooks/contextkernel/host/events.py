@@ -6,6 +6,7 @@ without plugins or MCP, the same events as script hooks in the user's settings.j
 from __future__ import annotations
 
 import json
+import re
 from typing import List, NamedTuple, Tuple
 
 CLAUDE_SERVER = "plugin:context-kernel:kernel"  # the name Claude Code gives the server of a plugin
@@ -16,6 +17,11 @@ COMMON = ("session_id", "transcript_path", "cwd", "prompt_id", "permission_mode"
 TOOL = ("tool_name", "tool_input", "tool_use_id")
 BLOCKS = ("text", "image", "audio", "resource", "resource_link")  # types of MCP content
 JSON_FIELDS = frozenset(("tool_input", "tool_response"))  # objects: Claude Code sends them as JSON text to mcp_tool hooks
+
+# A script hook's command.  Exit 2 blocks, and an interpreter that finds no script exits 2: 2.1.121 never ends a sub-agent then.
+# So whatever is gone (the folder, a module, the interpreter) the command ends with 0, and what they say of it goes nowhere:
+# the ledger has the rows of what goes wrong inside a hook.
+FAILING_OPEN = "(exec %s) 2>/dev/null; exit 0"
 
 
 class Event(NamedTuple):
@@ -107,7 +113,7 @@ def plugin_hooks() -> dict:
         if event.resident is not None:
             groups.append(_group(event.resident, _resident(event), event.when))
         if event.script is not None:
-            command = 'exec python3 -I -S "$CLAUDE_PLUGIN_ROOT/hooks/%s.py"' % event.module
+            command = FAILING_OPEN % ('python3 -I -S "$CLAUDE_PLUGIN_ROOT/hooks/%s.py"' % event.module)
             groups.append(_group(event.script, {"type": "command", "command": command, "timeout": event.timeout}))
     return {"description": "context-kernel: long tool outputs in normal form, and the way back", "hooks": hooks}
 
@@ -121,9 +127,17 @@ def settings_hooks(python: str, root: str) -> dict:
     hooks: "dict[str, List[dict]]" = {}
     for event in EVENTS:
         if event.settings is not None:
-            command = "exec %s -I -S %s" % (_quoted(python), _quoted("%s/hooks/%s.py" % (root, event.module)))
+            command = FAILING_OPEN % ("%s -I -S %s" % (_quoted(python), _quoted("%s/hooks/%s.py" % (root, event.module))))
             hooks.setdefault(event.name, []).append(_group(event.settings, {"type": "command", "command": command, "timeout": event.timeout}, event.when))
     return hooks
+
+
+def is_settings_hook(command: object, root: str) -> bool:
+    """Whether a command is one that any version of ours wrote for the plugin at `root`, whatever the interpreter."""
+    if not isinstance(command, str):
+        return False
+    scripts = "|".join(re.escape(_quoted("%s/hooks/%s.py" % (root, event.module))) for event in EVENTS)
+    return re.fullmatch(r"\(?exec '[^\n]*' -I -S (?:%s)(?:\) 2>/dev/null; exit 0)?" % scripts, command) is not None
 
 
 def codex_hooks(python: str = "python3") -> dict:
@@ -134,7 +148,7 @@ def codex_hooks(python: str = "python3") -> dict:
     hooks = {}
     for event in EVENTS:
         if event.codex is not None:
-            command = 'exec %s -I -S "$PLUGIN_ROOT/hooks/%s.py" --client codex' % (python if python == "python3" else _quoted(python), event.module)
+            command = FAILING_OPEN % ('%s -I -S "$PLUGIN_ROOT/hooks/%s.py" --client codex' % (python if python == "python3" else _quoted(python), event.module))
             hooks[event.name] = [_group(event.codex, {"type": "command", "command": command, "timeout": event.timeout})]
     return {"description": "context-kernel: long tool outputs in normal form, and the way back", "hooks": hooks}
 

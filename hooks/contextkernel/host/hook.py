@@ -9,6 +9,9 @@ if TYPE_CHECKING:
     from typing import Callable, Optional
 
 
+LARGEST = 64 << 20  # bytes of an event, as in the resident lane (rpc.LONGEST_LINE)
+
+
 def client_of(argv: "list[str]") -> str:
     """The client that a hook's command line names: `--client codex`, else Claude Code."""
     return "codex" if "--client" in argv[1:] and "codex" in argv[1:] else "claude"
@@ -24,7 +27,9 @@ def run(handle: "Callable[[dict], dict]", passes: "Optional[Callable[[bytes], bo
     if sys.stderr is None:  # started with descriptor 2 closed
         sys.stderr = open(os.devnull, "w")
     try:
-        raw = sys.stdin.buffer.read()
+        raw = sys.stdin.buffer.read(LARGEST + 1)
+        if len(raw) > LARGEST:
+            raise ValueError("the event is larger than %d bytes" % LARGEST)
         if passes is not None and passes(raw):
             return 0
         import json  # late: half the cost of a small event
@@ -32,7 +37,7 @@ def run(handle: "Callable[[dict], dict]", passes: "Optional[Callable[[bytes], bo
         event = json.loads(raw.decode("utf-8"))
         if not isinstance(event, dict):
             raise ValueError("the event is a %s, not an object" % type(event).__name__)
-        event.update(ck_client=client_of(sys.argv), ck_lane="script")
+        event.update(ck_client=client_of(sys.argv), ck_lane="script", ck_since=None)
         reply = handle(event)
         answer = json.dumps(reply).encode("ascii") if reply else b""
     except Exception as error:  # the edge of the product: a hook never breaks the session

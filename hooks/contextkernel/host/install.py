@@ -118,14 +118,14 @@ def add_hooks(settings: dict, hooks: Dict[str, List[dict]]) -> None:
         present += [group for group in groups if group not in present]
 
 
-def remove_hooks(settings: dict, commands: List[str]) -> None:
-    """Takes out the command hooks whose command is one of `commands`, and groups that are empty after that."""
+def remove_hooks(settings: dict, is_ours: Callable[[object], bool]) -> None:
+    """Takes out the command hooks whose command is ours, and groups that are empty after that."""
     by_event = settings.get("hooks")
     for groups in by_event.values() if isinstance(by_event, dict) else ():
         if not isinstance(groups, list):
             continue
         for group in [group for group in groups if isinstance(group, dict) and isinstance(group.get("hooks"), list)]:
-            left = [hook for hook in group["hooks"] if not (isinstance(hook, dict) and hook.get("command") in commands)]
+            left = [hook for hook in group["hooks"] if not (isinstance(hook, dict) and is_ours(hook.get("command")))]
             if len(left) < len(group["hooks"]):
                 group["hooks"][:] = left
                 if not left:

@@ -1,0 +1,239 @@
+"""Pure functions under a CPU limit, in a process that the kernel ends when its time is up.
+
+A pattern that runs away cannot be stopped from inside on every Python: `re` looks for signals once in 4,096 steps, each
+of which may walk the whole text, and up to 3.10 not between two matches of one search (100 KB: 10 s after the signal).
+So the work is done in a child with a timer (ITIMER_PROF) whose signal prints where it stands and ends it: a worker that
+waits for more in the resident server, whose threads go on meanwhile; a fork in a script.  Nothing of the store is ever
+written in there.  It is the one place where time decides: past it the original passes, never another short form.
+
+Windows has neither the timer nor fork: there the worker is ended by the clock, and a script works without a limit.
+"""
+from __future__ import annotations
+
+import importlib
+import marshal
+import os
+import re
+import signal
+import sys
+import time
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from typing import Any, Callable, Optional
+
+# CPU seconds of one call: LEAST and PER_BYTE up to USUAL, BULK a byte up to MOST.  An ordinary text takes 1e-8 seconds a
+# byte where it is large (bench/results/throughput.json) and 5e-7 where it is small.
+LEAST, PER_BYTE, USUAL, BULK, MOST = 0.4, 5e-6, 1.0, 2e-8, 1.8
+WAITED_MOST = 1.5  # seconds behind earlier calls, after which nothing is begun
+CLOCK, CLOCK_BULK = 1.7, 8e-8  # seconds by the clock, or so many a byte where that is more: a machine may be busy
+TOO_LITTLE = 0.05  # CPU seconds that are not worth a start
+HAS_TIMER = hasattr(signal, "setitimer")
+VALUE, FAULT = b"=", b"!"  # first byte of what a child says; otherwise it is the trace of one whose time was up
+_PLACE = re.compile(rb'contextkernel[/\\](?:(\w+)[/\\])?(?:tongues[/\\])?(\w+)\.py"')
+
+worker: "Optional[Worker]" = None  # of a resident process
+
+
+class LimitError(Exception):
+    """The time was up; `rule` names the operator that was running, its modules from the outer to the inner one."""
+
+    def __init__(self, rule: str):
+        super().__init__("CPU limit reached in %s" % rule)
+        self.rule = rule
+
+
+class OperatorError(Exception):
+    """The function raised, or its process ended: the text says how."""
+
+
+def seconds_for(size: int, waited: float = 0.0) -> float:
+    """CPU seconds for a text of `size` bytes whose caller has waited so many seconds already."""
+    alone = min(MOST, max(min(USUAL, LEAST + PER_BYTE * size), BULK * size))
+    return min(alone, WAITED_MOST - waited) if waited > TOO_LITTLE else alone
+
+
+def call(function: "Callable", arguments: tuple, size: int, since: "Optional[float]" = None) -> "Any":
+    """What `function(*arguments)` returns, computed elsewhere: a function of a module's top level, values that marshal knows.
+
+    `since`: when the caller began to wait (time.monotonic).  Raises LimitError, OperatorError.
+    """
+    waited = time.monotonic() - since if since is not None else 0.0
+    seconds, clock = seconds_for(size, waited), max(CLOCK - waited, CLOCK_BULK * size)
+    if seconds < TOO_LITTLE:
+        raise LimitError("an earlier call")
+    if worker is not None:
+        return worker.call(function, arguments, seconds, clock)
+    if not hasattr(os, "fork"):
+        return function(*arguments)
+    return _forked(function, arguments, seconds, 4 * clock)  # nobody waits behind a script
+
+
+def _forked(function: "Callable", arguments: tuple, seconds: float, clock: float) -> "Any":
+    import select  # late: scripts alone
+
+    said, saying = os.pipe()
+    try:
+        child = os.fork()
+    except OSError as error:
+        os.close(said)
+        os.close(saying)
+        raise OperatorError("no process for the operators: %s" % error) from None
+    if child == 0:
+        try:
+            os.close(said)
+            _trace_to(saying)
+            _answer(saying, function, arguments, seconds)
+        except BaseException as error:
+            _say(saying, FAULT, _words(error))
+            raise
+        finally:
+            os._exit(0)  # whatever happened: nothing of the caller's runs twice
+    os.close(saying)
+    parts, until = [], time.monotonic() + clock
+    try:
+        while True:
+            if not select.select([said], [], [], max(0.0, until - time.monotonic()))[0]:
+                os.kill(child, signal.SIGPROF)
+                until += 1.0
+                continue
+            part = os.read(said, 1 << 20)
+            if not part:
+                break
+            parts.append(part)
+    finally:
+        os.close(said)
+        os.waitpid(child, 0)
+    whole = b"".join(parts)
+    return _value(whole[:1], whole[9:] if whole[:1] in (VALUE, FAULT) else whole)
+
+
+class Worker:
+    """A process that computes for this one; started at its first call, and again after its time was up.  Threads may share it."""
+
+    def __init__(self, script: str):
+        import threading
+
+        self.script = script  # calls `serve`
+        self._process = None
+        self._lock = threading.Lock()
+        self._timer = threading.Timer
+
+    def start(self) -> None:
+        """Start the process unless it runs.  Raises OSError."""
+        with self._lock:
+            self._running()
+
+    def _running(self):
+        if self._process is None or self._process.poll() is not None:
+            import subprocess  # late: the server has it
+
+            self.end()
+            prefix = ["-X", "pycache_prefix=" + sys.pycache_prefix] if sys.pycache_prefix else []
+            self._process = subprocess.Popen([sys.executable, "-I", "-S"] + prefix + [self.script],
+                                             stdin=subprocess.PIPE, stdout=subprocess.PIPE)
+        return self._process
+
+    def call(self, function: "Callable", arguments: tuple, seconds: float, clock: float) -> "Any":
+        """As the module's `call`."""
+        task = marshal.dumps((function.__module__, function.__name__, arguments, seconds))
+        with self._lock:
+            try:
+                process = self._running()
+            except OSError as error:
+                raise OperatorError("no worker: %s" % error) from None
+            timer = self._timer(clock, process.send_signal, (signal.SIGPROF if HAS_TIMER else signal.SIGTERM,))
+            timer.daemon = True
+            timer.start()
+            try:
+                process.stdin.write(len(task).to_bytes(8, "little") + task)
+                process.stdin.flush()
+                kind, size = process.stdout.read(1), b""
+                if kind in (VALUE, FAULT):
+                    size = process.stdout.read(8)
+                said = process.stdout.read(int.from_bytes(size, "little")) if size else process.stdout.read()
+            except OSError as error:
+                self.end()
+                raise OperatorError("worker: %s" % error) from None
+            finally:
+                timer.cancel()
+            if kind != VALUE:
+                self.end()  # the next call starts another
+        return _value(kind, said)
+
+    def end(self) -> None:
+        """End the process; harmless when it is over."""
+        if self._process is not None:
+            process, self._process = self._process, None
+            process.kill()
+            process.wait()
+            process.stdout.close()
+            try:
+                process.stdin.close()
+            except OSError:
+                pass  # what it did not read goes nowhere
+
+
+def serve() -> int:
+    """0 when the other end has gone: answers calls on stdin, as a Worker's process."""
+    calls, saying = sys.stdin.buffer, os.dup(1)
+    os.dup2(2, 1)  # a stray print is no answer
+    signal.signal(signal.SIGINT, signal.SIG_IGN)  # of a terminal: the end of stdin ends us
+    _trace_to(saying)
+    sys.excepthook = lambda kind, error, trace: _say(saying, FAULT, _words(error))
+    while True:
+        head = calls.read(8)
+        if len(head) < 8:
+            return 0
+        module, name, arguments, seconds = marshal.loads(calls.read(int.from_bytes(head, "little")))
+        _answer(saying, getattr(importlib.import_module(module), name), arguments, seconds)
+
+
+def _answer(saying: int, function: "Callable", arguments: tuple, seconds: float) -> None:
+    if HAS_TIMER:
+        signal.setitimer(signal.ITIMER_PROF, seconds)
+    value = function(*arguments)
+    if HAS_TIMER:
+        signal.setitimer(signal.ITIMER_PROF, 0)
+    _say(saying, VALUE, marshal.dumps(value))
+
+
+def _trace_to(descriptor: int) -> None:
+    """From now on SIGPROF prints where this process stands, and ends it: in the middle of a pattern, too."""
+    if not HAS_TIMER:
+        return
+    import faulthandler
+
+    signal.signal(signal.SIGPROF, signal.SIG_DFL)  # it may have been ignored by who started us
+    signal.pthread_sigmask(signal.SIG_UNBLOCK, (signal.SIGPROF,))
+    faulthandler.register(signal.SIGPROF, file=descriptor, all_threads=False, chain=True)
+
+
+def _say(descriptor: int, kind: bytes, data: bytes) -> None:
+    rest = memoryview(kind + len(data).to_bytes(8, "little") + data)
+    try:
+        while rest:
+            rest = rest[os.write(descriptor, rest):]
+    except OSError:
+        pass  # nobody waits for it any more
+
+
+def _words(error: BaseException) -> bytes:
+    words = "%s: %s" % (type(error).__name__, " ".join(str(error).split())[:200])
+    return words.encode("utf-8", "backslashreplace")
+
+
+def _value(kind: bytes, said: bytes) -> "Any":
+    if kind == VALUE:
+        return marshal.loads(said)
+    if kind == FAULT:
+        raise OperatorError(said.decode("utf-8", "replace"))
+    if not said:
+        raise OperatorError("the process of the operators ended")
+    raise LimitError(_rule_in(said))
+
+
+def _rule_in(trace: bytes) -> str:
+    """The modules of a trace, outer first: "normalize > plain > templates"; "an operator" where it names none."""
+    places = [package if module == b"__init__" else module for package, module in reversed(_PLACE.findall(trace)) if package != b"host"]
+    return " > ".join(dict.fromkeys(place.decode() for place in places)) or "an operator"
