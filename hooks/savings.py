@@ -18,9 +18,10 @@ def main(argv: "list[str]") -> int:
     """0 after printing the report; 2 after one line on stderr."""
     import sqlite3
 
-    from contextkernel.store import blobs, ledger
+    from contextkernel.store import blobs, ledger, settings
 
     try:
+        settings.guard()
         options = _arguments(argv)
         if options.get("help"):
             print(__doc__.strip())

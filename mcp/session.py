@@ -12,7 +12,7 @@ from typing import Any, Callable, Dict, Optional
 from contextkernel import VERSION
 from contextkernel.host import events, rollout, rpc
 from contextkernel.host.session import transcript_of
-from contextkernel.store import book
+from contextkernel.store import book, modes, settings
 
 import tools
 from child import Child
@@ -180,6 +180,7 @@ class Session:
 
     def _hook(self, arguments: dict) -> str:
         """What a hook script would print for the event in `arguments`: JSON, or "" for no opinion."""
+        settings.guard()
         event = events.decode(arguments)
         event.setdefault("ck_client", self.client or "claude")
         event["ck_lane"] = "resident"
@@ -284,6 +285,8 @@ def _make_ready() -> None:
     """Import the busiest hooks and open the ledger; until then rows go to the spool."""
     for name in WARM:
         import_module(name)
+    if settings.guard():
+        modes.narrow(settings.data_root(), everything=True)
     import after_reply  # late: sqlite3
 
     after_reply.open_book()

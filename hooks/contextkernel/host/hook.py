@@ -25,6 +25,9 @@ def run(handle: "Callable[[dict], dict]", passes: "Optional[Callable[[bytes], bo
         sys.stderr = open(os.devnull, "w")
     try:
         raw = sys.stdin.buffer.read()
+        from contextkernel.store import settings  # late: inside of what may fail
+
+        settings.guard()
         if passes is not None and passes(raw):
             return 0
         import json  # late: half the cost of a small event

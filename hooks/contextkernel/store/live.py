@@ -5,7 +5,7 @@ import os
 import time
 
 from contextkernel import paths
-from contextkernel.store import settings
+from contextkernel.store import files, settings
 
 STALE_AFTER = 30 * 86400  # seconds
 
@@ -17,11 +17,7 @@ def _path(session: str) -> str:
 def mark(session: str) -> None:
     """This process serves the session from now on. Raises OSError."""
     settings.folder("live")
-    path = _path(session)
-    temporary = "%s.%d.tmp" % (path, os.getpid())
-    with open(temporary, "w", encoding="ascii") as handle:
-        handle.write(str(os.getpid()))
-    os.replace(temporary, path)
+    files.replace(_path(session), b"%d" % os.getpid())
 
 
 def served(session: str) -> bool:
@@ -45,11 +41,11 @@ def first_in(session: str, what: str, seconds: float) -> bool:
     settings.folder("live")
     path = _path(session) + "." + what
     try:
-        os.close(os.open(path, os.O_CREAT | os.O_EXCL | os.O_WRONLY, 0o600))
+        os.close(os.open(path, os.O_CREAT | os.O_EXCL | os.O_WRONLY | getattr(os, "O_NOFOLLOW", 0), 0o600))
         return True
     except FileExistsError:
-        first = time.time() - os.stat(path).st_mtime > seconds
-        os.utime(path)
+        first = time.time() - os.lstat(path).st_mtime > seconds
+        os.utime(path, follow_symlinks=os.utime not in os.supports_follow_symlinks)  # Windows always follows
         return first
 
 
