@@ -4,6 +4,7 @@ from __future__ import annotations
 import json
 import os
 import queue
+import sys
 import threading
 import time
 from importlib import import_module
@@ -241,6 +242,7 @@ class Session:
         self._wait_for_calls(0.0 if self.leaving else LAST_WORK)
         for child in list(self.calls.values()):
             child.cancel()
+        self.after.put(_leave)
         self.after.put(None)
         self.booking.join(LAST_WORK)
         self._wait_for_calls(ENDING)
@@ -290,6 +292,13 @@ def _make_ready() -> None:
     import after_reply  # late: sqlite3
 
     after_reply.open_book()
+
+
+def _leave() -> None:
+    """Take in what was spooled, where the ledger was in use."""
+    after_reply = sys.modules.get("after_reply")
+    if after_reply:
+        after_reply.leave()
 
 
 def _after_reply(event: dict) -> None:
