@@ -9,8 +9,10 @@ import time
 from contextkernel.store import book, live, rest, settings
 
 RETRY_AFTER = 60  # seconds until an unusable ledger is tried again
+SETTLED_AFTER = 0.5  # seconds since the ledger was found deleted until a new one is begun
 SWEEP_EVERY = 3600  # seconds between sweeps of a resident process
-_state = {"ledger_tried": 0.0, "swept": 0.0, "sessions": set(), "offsets": {}}
+UNFIT = (ValueError, TypeError, KeyError, AttributeError, OverflowError, RecursionError)  # what a receipt or transcript raises that nobody wrote so
+_state = {"ledger_tried": 0.0, "swept": 0.0, "gone_since": 0.0, "sessions": set(), "offsets": {}}
 
 
 def run(event: dict) -> None:
@@ -22,33 +24,69 @@ def run(event: dict) -> None:
             _state["sessions"].add(session)
     except OSError as error:
         _say("session not marked: %s" % error)
-    ledger = open_book()
-    if ledger is None:
-        return
-    try:
-        if event.get("hook_event_name") == "UserPromptSubmit":
-            import reading  # late: once a prompt
+    if event.get("hook_event_name") == "UserPromptSubmit":
+        _attempt("prompt not noted", _prompted, event)
+    if settings.flag("CK_CANARY"):
+        _attempt("canary postponed", judge_pending, session, str(event.get("transcript_path") or ""))
+    if time.time() - _state["swept"] > SWEEP_EVERY and open_book() is not None:
+        _state["swept"] = time.time()
+        _attempt("no sweep", sweep)
 
-            ledger.take_spool()  # a resume or clear that the script of SessionStart has just counted
-            reading.prompted(ledger, event)
-        if not settings.flag("CK_CANARY"):
+
+def _attempt(words: str, work, *arguments) -> None:
+    """Run `work(ledger, …)`: what goes wrong is said, and keeps nothing else from being done. A damaged ledger is mended, and the work done again."""
+    from contextkernel.store import aside
+
+    for _ in range(2):
+        ledger = open_book()
+        if ledger is None:
             return
-        judge_pending(ledger, session, str(event.get("transcript_path") or ""))
-        if time.time() - _state["swept"] > SWEEP_EVERY:
-            _state["swept"] = time.time()
-            sweep(ledger)
-    except (OSError, sqlite3.Error) as error:
-        _say("canary postponed: %s" % error)
+        try:
+            work(ledger, *arguments)
+            return
+        except (OSError, sqlite3.Error) + UNFIT as error:
+            if not aside.is_damage(error):
+                _say("%s: %s" % (words, error))
+                return
+            ledger.damaged = True
 
 
-def open_book():
-    """The ledger of this process, opened at the first call and used for bookings from then on; None while it cannot be opened."""
+def _prompted(ledger, event: dict) -> None:
+    import reading  # late: once a prompt
+
+    ledger.take_spool()  # a resume or clear that the script of SessionStart has just counted
+    reading.prompted(ledger, event)
+
+
+def leave() -> None:
+    """The last work of a resident process: rows that were spooled meanwhile are taken in. Raises OSError, sqlite3.Error."""
+    ledger = open_book(at_once=True)
+    if ledger is not None:
+        ledger.take_spool()
+
+
+def open_book(at_once: bool = False):
+    """The ledger of this process, opened at the first call and used for bookings from then on; None while it cannot be opened.
+
+    One that was damaged, deleted or replaced since is opened anew: a deleted one after a moment, since whoever deletes the
+    whole folder must get to the end of it. Until then rows are spooled.
+    """
+    damaged = book.ledger is not None and book.ledger.damaged
+    gone = book.ledger is not None and not damaged and book.ledger.gone()
+    if gone and not _state["gone_since"]:
+        _state["gone_since"] = time.time()
+    if gone and not at_once and time.time() - _state["gone_since"] < SETTLED_AFTER:
+        return None
+    if damaged or gone:
+        book.ledger.close()
+        book.ledger, _state["ledger_tried"], _state["gone_since"] = None, 0.0, 0.0
+        _state["sessions"].clear()
     if book.ledger is None and not settings.flag("CK_LOG_OFF") and time.time() - _state["ledger_tried"] > RETRY_AFTER:
         from contextkernel.store import blobs, ledger
 
         _state["ledger_tried"] = time.time()
         try:
-            book.ledger = ledger.open_ledger()
+            book.ledger = ledger.open_ledger(damaged)
         except blobs.StoreError as error:
             _say("no ledger, rows are spooled: %s" % error)
     return book.ledger
@@ -59,24 +97,37 @@ def judge_pending(ledger, session: "str | None", transcript: str = "", whole: bo
 
     `whole` reads the transcripts from their start: the last look, at a session's end or for the report.
     """
-    from contextkernel.verify import canary
-
     judged, news = 0, {}
     for receipt in ledger.pending(session):
-        path = transcript_of(receipt, transcript)
-        if path not in news:
-            news[path] = follow(path, whole)
-        results, refusals = news[path]
-        result = results.get(receipt["tool_use_id"])
-        verdict = canary.judge((receipt["handle"] or "").split(" ")[0], result and result.text, refusals.get(receipt["tool_use_id"], ""))
+        try:
+            verdict = _verdict(receipt, transcript_of(receipt, transcript), whole, news)
+        except UNFIT as error:
+            ledger.judge(receipt, "expired", "cannot be judged: %s: %s" % (type(error).__name__, error))
+            continue
         if verdict:
             ledger.judge(receipt, verdict.status, verdict.reason)
-            _remember(receipt, verdict)
             judged += 1
+            try:
+                _remember(receipt, verdict)
+            except OSError as error:
+                _say("no rest after a refusal: %s" % error)
     return judged
 
 
+def _verdict(receipt: dict, path: str, whole: bool, news: dict):
+    """The canary's Verdict on a receipt, or None. `news`: by transcript, what was read of it for this run."""
+    from contextkernel.verify import canary
+
+    if path not in news:
+        news[path] = {}, {}  # what cannot be read is read once
+        news[path] = follow(path, whole)
+    results, refusals = news[path]
+    result = results.get(receipt["tool_use_id"])
+    return canary.judge((receipt["handle"] or "").split(" ")[0], result and result.text, refusals.get(receipt["tool_use_id"], ""))
+
+
 def _remember(receipt: dict, verdict) -> None:
+    """The rests that script hooks look up. Raises OSError."""
     if verdict.status == "verified":
         rest.heal(receipt["session"], receipt["tool"])
     elif receipt["lane"] != "failure":
@@ -106,30 +157,34 @@ def follow(path: str, whole: bool = False) -> "tuple[dict, dict]":
 
 
 def sweep(ledger) -> None:
-    """Remove expired blobs and old marks; pinned blobs stay. Raises OSError, sqlite3.Error."""
-    from contextkernel.store import blobs
+    """Remove expired blobs and old marks. Raises OSError, sqlite3.Error.
+
+    What is pinned stays, what running sessions were given, and what rows in the spool name that nobody has taken in.
+    """
+    from contextkernel.store import blobs, spool
 
     now = time.time()
-    blobs.sweep(ledger.pinned(now), now)
+    spooled = spool.handles()  # before the ledger is asked: a row may move there meanwhile
+    running = [row["session"] for row in ledger.sessions() if live.is_running(row["session"], row["transcript"] or "", now)]
+    blobs.sweep(ledger.pinned(now, running) | spooled, now)
     live.sweep(now)
 
 
 def end_session(event: dict) -> None:
     """The last look at a session: what is still pending after it expires."""
-    session = str(event.get("session_id") or "")
-    ledger = open_book()
-    if ledger is None:
-        return
-    try:
-        if settings.flag("CK_CANARY"):
-            judge_pending(ledger, session, str(event.get("transcript_path") or ""), whole=True)
-        for receipt in ledger.pending(session):
-            ledger.judge(receipt, "expired", "the session ended before its transcript showed the result")
-        if not live.served(session):
-            book_unseen(ledger, session, str(event.get("transcript_path") or ""))
-        sweep(ledger)
-    except (OSError, sqlite3.Error) as error:
-        _say("session not closed in the ledger: %s" % error)
+    session, transcript = str(event.get("session_id") or ""), str(event.get("transcript_path") or "")
+    if settings.flag("CK_CANARY"):
+        _attempt("not judged", judge_pending, session, transcript, True)
+    _attempt("not expired", _expire, session)
+    if not live.served(session):
+        _attempt("small results not booked", book_unseen, session, transcript)
+    _attempt("mark not removed", lambda ledger: live.ended(session))
+    _attempt("no sweep", sweep)
+
+
+def _expire(ledger, session: str) -> None:
+    for receipt in ledger.pending(session):
+        ledger.judge(receipt, "expired", "the session ended before its transcript showed the result")
 
 
 def book_unseen(ledger, session: str, path: str) -> None:

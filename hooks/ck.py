@@ -36,6 +36,14 @@ def main(argv: "list[str]") -> int:
         return 2
     import importlib
 
+    from contextkernel.store import settings
+
+    try:
+        if argv[0] != "normalize":  # the filter says so itself, and passes the original
+            settings.guard()
+    except settings.ForeignStateError as error:
+        sys.stderr.write("ck.py %s: %s\n" % (argv[0], error))
+        return 2
     return importlib.import_module(COMMANDS[argv[0]]).main(argv[1:])
 
 

@@ -28,6 +28,10 @@ HELD = (signal.SIGTERM, signal.SIGINT, signal.SIGHUP) if os.name == "posix" else
 def main(argv: "list[str]") -> int:
     """0, also when nothing was rewritten."""
     code, start, argument = int(argv[0]), int(argv[1]), argv[2]
+    try:
+        settings.guard()
+    except settings.ForeignStateError:
+        return 0
     session = os.environ.get("CLAUDE_CODE_SESSION_ID") or output_file.session_in(1)
     command = shell_call.command_in(argument)
     if shell_call.wants_raw(command) or not any(fnmatch.fnmatchcase("Bash", name) for name in settings.words("CK_TOOLS")) or _noted(command, session):

@@ -73,7 +73,8 @@ def main(argv: List[str]) -> int:
         return 0
     try:
         flags = wanted(argv)
-    except ValueError as error:
+        settings.guard()
+    except (ValueError, settings.ForeignStateError) as error:
         sys.stderr.write("install.sh: %s\n" % error)
         return 2
     setup = Setup(os.path.dirname(HERE), settings.data_root(), frozenset(flags))

@@ -6,11 +6,9 @@ import os
 import re
 import shutil
 
+from contextkernel.store import modes
 from install_step import Setup
 
-# Only what we make is removed: $CK_DATA may name a folder that holds other things.
-FOLDERS = ("blobs", "spool", "live", "rest", "index", "pycache", "install", "codex-bundle", "lane")
-FILES = re.compile(r"state\.db(-wal|-shm|\.\w+)?|lane\.log")
 RECALLED = re.compile(r"ck-[0-9a-f]{12,64}\.txt")
 
 
@@ -24,7 +22,7 @@ def recall_files() -> "list[str]":
 def purge(setup: Setup) -> None:
     """Removes what was stored, when the person agrees. Raises OSError."""
     names = os.listdir(setup.state) if os.path.isdir(setup.state) else []
-    ours = [name for name in names if name in FOLDERS or FILES.fullmatch(name)]
+    ours = [name for name in names if modes.is_ours(name) and name != "bin"]  # $CK_DATA may name a folder that holds other things
     copies = recall_files()
     if not ours and not copies:
         setup.note("nothing is stored in %s" % setup.state)

@@ -18,23 +18,39 @@ def main(argv: "list[str]") -> int:
     """0 after printing the report; 2 after one line on stderr."""
     import sqlite3
 
-    from contextkernel.store import blobs, ledger
+    from contextkernel.store import blobs, ledger, settings
 
     try:
+        settings.guard()
         options = _arguments(argv)
         if options.get("help"):
             print(__doc__.strip())
             return 0
-        return _reported(options, ledger.open_ledger())
+        return _whole(options, ledger)
     except (ValueError, OSError, blobs.StoreError, sqlite3.Error) as error:
         sys.stderr.write("savings.py: %s\n" % error)
         return 2
+
+
+def _whole(options: dict, ledger) -> int:
+    """0 after printing; a ledger that turns out to be damaged is set aside, and the new one reported. Raises StoreError, sqlite3.Error."""
+    import sqlite3
+
+    from contextkernel.store import aside
+
+    try:
+        return _reported(options, ledger.open_ledger())
+    except sqlite3.Error as error:
+        if not aside.is_damage(error):
+            raise
+    return _reported(options, ledger.open_ledger(suspect=True))
 
 
 def _reported(options: dict, books) -> int:
     """0 after printing. Raises sqlite3.Error."""
     from contextkernel.report import savings
     from contextkernel.store import book
+    from contextkernel.store.ledger import SET_ASIDE
 
     if options.get("reset-canary"):
         from contextkernel.store import rest
@@ -50,12 +66,14 @@ def _reported(options: dict, books) -> int:
         where, values = where + " AND session LIKE ?", values + [options["session"] + "%"]
     report = savings.summary(books.rows("SELECT * FROM receipts WHERE " + where + " ORDER BY at", values), books.rows("SELECT * FROM faults WHERE at >= ?", values[:1]))
     report["estimates"] = savings.estimates(report, _models(books, where, values))
+    lost = books.rows("SELECT text, COUNT(*) AS n FROM notes WHERE at >= ? AND event = ? GROUP BY text ORDER BY MAX(at)", (values[0], SET_ASIDE))
+    report["set_aside"] = [note["text"] for note in lost]
     if options.get("json"):
         print(json.dumps(report, indent=1))
         return 0
-    notes = books.rows("SELECT text, COUNT(*) AS n FROM notes WHERE at >= ? GROUP BY text ORDER BY n DESC LIMIT 5", values[:1])
+    notes = books.rows("SELECT text, COUNT(*) AS n FROM notes WHERE at >= ? AND event IS NOT ? GROUP BY text ORDER BY n DESC LIMIT 5", (values[0], SET_ASIDE))
     reasons = books.rows("SELECT tool || ': ' || reason AS text, COUNT(*) AS n FROM receipts WHERE status IN ('refused', 'missing') AND " + where + " GROUP BY 1 LIMIT 5", values)
-    print(savings.as_text(report, reasons + notes))
+    print(savings.as_text(report, lost + reasons + notes))
     return 0
 
 

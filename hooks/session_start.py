@@ -16,6 +16,10 @@ ONE_START = 10  # seconds within which a second lane's SessionStart is the same 
 def handle(event: dict) -> dict:
     """Context that names the folder of recall files; {} when another lane said it already."""
     source, who = event.get("source"), str(event.get("session_id") or "")
+    if settings.guard():
+        from contextkernel.store import modes  # late: once a session
+
+        modes.narrow(settings.data_root(), everything=False)
     _export(event)
     _keep_lane()
     try:

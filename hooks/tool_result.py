@@ -32,6 +32,9 @@ def handle(event: dict) -> dict:
     output = shapes.read(tool, event.get("tool_response"))
     fault = session.recalled(tool, event.get("tool_input"))
     if fault:
+        from contextkernel.store import blobs
+
+        blobs.touch(fault)
         given_back = sum(len(text) for text in output.texts) if output else 0
         book.record("fault", {"handle": fault, "session": _text(event, "session_id"), "route": "file", "bytes": max(1, min(given_back, shapes.BASH_MOST))})
         return {}

@@ -15,7 +15,7 @@ from typing import NamedTuple, Optional
 ROOT = os.path.dirname(os.path.dirname(os.path.realpath(__file__)))
 sys.path.insert(0, os.path.join(ROOT, "hooks"))  # -I leaves it out
 
-from contextkernel.store import blobs  # noqa: E402
+from contextkernel.store import blobs, settings  # noqa: E402
 
 # UTF-8 bytes a page.  Claude Code puts results over 50,000 characters into a file, and asks for a token count from half of
 # MAX_MCP_OUTPUT_TOKENS (25,000) on, estimated as characters / 4; Codex cuts at 10,000 characters with some models.
@@ -135,8 +135,9 @@ def main(argv: "list[str]") -> int:
         name, _, value = word.partition("=")
         options[name] = value
     try:
+        settings.guard()
         text = answer(argv[0], options["--client"], options["--lines"], options["--grep"])
-    except Wrong as wrong:
+    except (Wrong, settings.ForeignStateError) as wrong:
         sys.stderr.write("%s\n" % wrong)
         return 2
     sys.stdout.buffer.write(text.encode("utf-8", "replace"))

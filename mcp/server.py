@@ -66,8 +66,8 @@ def keep_bytecode_out_of_plugin() -> None:
     sys.dont_write_bytecode = True  # for the import that finds the folder
     from contextkernel.store import settings
 
-    sys.pycache_prefix = os.path.join(settings.data_root(), "pycache")
     sys.dont_write_bytecode = False
+    settings.keep_bytecode()
 
 
 def client_of(argv: "list[str]") -> str:

@@ -5,6 +5,7 @@ import json
 import os
 import queue
 import signal
+import sys
 import threading
 import time
 from importlib import import_module
@@ -13,7 +14,7 @@ from typing import Any, Callable, Dict, Optional
 from contextkernel import VERSION
 from contextkernel.host import cpu_limit, events, rollout, rpc
 from contextkernel.host.session import transcript_of
-from contextkernel.store import book
+from contextkernel.store import book, modes, settings
 
 import tools
 from child import Child
@@ -203,6 +204,7 @@ class Session:
 
     def _hook(self, arguments: dict) -> str:
         """What a hook script would print for the event in `arguments`: JSON, or "" for no opinion."""
+        settings.guard()
         event = events.decode(arguments)
         event.setdefault("ck_client", self.client or "claude")
         event.update(ck_lane="resident", ck_since=self.since)
@@ -281,6 +283,7 @@ class Session:
         self._wait_for_calls(0.0 if self.leaving else LAST_WORK)
         for child in list(self.calls.values()):
             child.cancel()
+        self.after.put(_leave)
         self.after.put(None)
         self.booking.join(LAST_WORK)
         self._wait_for_calls(ENDING)
@@ -334,9 +337,18 @@ def _make_ready() -> None:
         cpu_limit.worker.start()
     for name in WARM:
         import_module(name)
+    if settings.guard():
+        modes.narrow(settings.data_root(), everything=True)
     import after_reply  # late: sqlite3
 
     after_reply.open_book()
+
+
+def _leave() -> None:
+    """Take in what was spooled, where the ledger was in use."""
+    after_reply = sys.modules.get("after_reply")
+    if after_reply:
+        after_reply.leave()
 
 
 def _after_reply(event: dict) -> None:

@@ -7,4 +7,4 @@ VERSION = "0.1.0"
 if sys.pycache_prefix is None and not os.access(os.path.dirname(__file__), os.W_OK):
     from contextkernel.store import settings  # a read-only plugin folder: bytecode goes to the state folder
 
-    sys.pycache_prefix = os.path.join(settings.data_root(), "pycache")
+    settings.keep_bytecode()

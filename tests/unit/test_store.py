@@ -127,14 +127,6 @@ def test_schema_moves_forward_and_rows_stay(monkeypatch):
     assert rows[0]["raw"] == 5 and "extra" in rows[0]
 
 
-def test_a_corrupt_database_is_refused():
-    path = os.path.join(settings.folder(), "state.db")
-    with open(path, "wb") as file:
-        file.write(b"no database" * 500)
-    with pytest.raises(blobs.StoreError):
-        ledger.open_ledger()
-
-
 def test_a_locked_database_does_not_lose_rows():
     books = ledger.open_ledger()
     other = sqlite3.connect(os.path.join(settings.data_root(), "state.db"))

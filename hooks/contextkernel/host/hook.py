@@ -28,6 +28,9 @@ def run(handle: "Callable[[dict], dict]", passes: "Optional[Callable[[bytes], bo
         sys.stderr = open(os.devnull, "w")
     try:
         raw = sys.stdin.buffer.read(LARGEST + 1)
+        from contextkernel.store import settings  # late: inside of what may fail
+
+        settings.guard()
         if len(raw) > LARGEST:
             raise ValueError("the event is larger than %d bytes" % LARGEST)
         if passes is not None and passes(raw):

@@ -11,6 +11,8 @@ import os
 import re
 from typing import Callable, Dict, List, NamedTuple, Optional, Tuple
 
+from contextkernel.store import files, settings as state
+
 BOM = b"\xef\xbb\xbf"
 
 
@@ -82,11 +84,11 @@ def dump(settings: dict, like: Optional[bytes] = None) -> bytes:
 def write(path: str, raw: bytes) -> None:
     """Replaces a file in one step, its mode kept (0600 for a new one), through symbolic links. Raises Refused."""
     target = os.path.realpath(path)
-    beside = "%s.context-kernel-%d" % (target, os.getpid())
+    beside = ""
     try:
-        os.makedirs(os.path.dirname(target), mode=0o700, exist_ok=True)
+        state.make(os.path.dirname(target))
         mode = os.stat(target).st_mode & 0o7777 if os.path.exists(target) else 0o600
-        descriptor = os.open(beside, os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o600)
+        descriptor, beside = files.beside(target)
         with os.fdopen(descriptor, "wb") as handle:
             handle.write(raw)
             handle.flush()
@@ -94,7 +96,7 @@ def write(path: str, raw: bytes) -> None:
         os.chmod(beside, mode)
         os.replace(beside, target)
     except OSError as error:
-        if os.path.exists(beside):
+        if beside and os.path.exists(beside):
             os.unlink(beside)
         raise Refused("%s cannot be written (%s)" % (path, error.strerror)) from error
 

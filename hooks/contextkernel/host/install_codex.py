@@ -11,6 +11,8 @@ import shutil
 import subprocess
 from typing import List, NamedTuple
 
+from contextkernel.store.settings import make
+
 OLDEST = (0, 142)  # `plugin add` of a plugin at the marketplace's root fails before
 ANSWER_S = 60  # for one answer of the app server; a cold start on a loaded machine took 6
 SHIPPED = ("hooks", "mcp", "skills")  # what sessions need; tests, bench and history stay out of the copy
@@ -47,6 +49,7 @@ def build(root: str, target: str, python: str, hooks: dict) -> None:
     """
     fresh = target + ".new"
     shutil.rmtree(fresh, ignore_errors=True)
+    make(fresh)
     for name in SHIPPED:
         shutil.copytree(os.path.join(root, name), os.path.join(fresh, name), ignore=LEFT_OUT)
     with open(os.path.join(root, "codex", "mcp.json"), encoding="utf-8") as handle:
@@ -64,7 +67,7 @@ def build(root: str, target: str, python: str, hooks: dict) -> None:
             handle.write(json.dumps(content, indent=1) + "\n")
     for folder, _, names in os.walk(fresh):  # the source may be read-only; its copy is replaced at the next run
         for path in [folder] + [os.path.join(folder, name) for name in names]:
-            os.chmod(path, os.stat(path).st_mode | 0o600 | (0o100 if path == folder else 0))
+            os.chmod(path, os.stat(path).st_mode & 0o700 | 0o600 | (0o100 if path == folder else 0))
     shutil.rmtree(target, ignore_errors=True)
     os.replace(fresh, target)
 

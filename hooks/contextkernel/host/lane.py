@@ -20,6 +20,7 @@ from contextkernel import paths
 from contextkernel.host import install
 from contextkernel.host.install import Refused
 from contextkernel.host.shell_call import key_of
+from contextkernel.store import files
 
 PREFIX = "CLAUDE_CODE_SHELL_PREFIX"
 NOTE_SECONDS = 3600  # a note of a command that succeeded is not taken by a wrapper; it must not speak for ever
@@ -219,8 +220,7 @@ def leave_note(state: str, command: str, session: str) -> None:
     for entry in os.scandir(_lane(state)):
         if entry.name.startswith("raw-") and now - entry.stat().st_mtime > NOTE_SECONDS:
             os.unlink(entry.path)
-    os.close(os.open(_lane(state, "raw-" + key_of(command, session)), os.O_WRONLY | os.O_CREAT | os.O_TRUNC, 0o600))
-    os.utime(_lane(state, "raw-" + key_of(command, session)))
+    files.replace(_lane(state, "raw-" + key_of(command, session)), b"")
 
 
 def watch(state: str, session: str, agent: str, runs: bool) -> None:
@@ -230,7 +230,7 @@ def watch(state: str, session: str, agent: str, runs: bool) -> None:
     """
     path = _lane(state, "agent-%s-%s" % (paths.file_name_of(session), paths.file_name_of(agent)))
     if runs and os.path.exists(_lane(state, "where")):
-        os.close(os.open(path, os.O_WRONLY | os.O_CREAT | os.O_TRUNC, 0o600))
+        files.replace(path, b"")
     elif os.path.exists(path):
         os.unlink(path)
 

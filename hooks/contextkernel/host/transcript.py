@@ -10,6 +10,7 @@ import json
 import os
 from typing import Dict, List, NamedTuple, Optional, Tuple
 
+DEEPEST = 20  # blocks in blocks; the clients write two
 STEP = 4 * 1024 * 1024  # bytes read at most by one call: a hook's reply never waits behind a huge file
 NO_MODEL = "<synthetic>"  # the model of rows that the client writes itself, about an error of the API; their usage is all zeros
 REFUSALS = ("hook_error_during_execution",)  # attachment types that say a replacement was not applied
@@ -41,16 +42,16 @@ class News(NamedTuple):
     compacted_at: int = 0
 
 
-def text_of(content) -> str:
-    """The text of a message's content: a string, or the text blocks of a list (tool results are looked into)."""
+def text_of(content, depth: int = 0) -> str:
+    """The text of a message's content: a string, or the text blocks of a list (tool results are looked into, DEEPEST at most)."""
     if isinstance(content, str):
         return content
     parts = []
     for block in content if isinstance(content, list) else ():
         if isinstance(block, dict):
             inner = block.get("text") if block.get("type") == "text" else block.get("content") if block.get("type") == "tool_result" else None
-            if inner is not None:
-                parts.append(text_of(inner))
+            if inner is not None and depth < DEEPEST:
+                parts.append(text_of(inner, depth + 1))
     return "\n".join(parts)
 
 
@@ -74,7 +75,7 @@ def advance(state: dict, path: str, step: int = STEP, from_start: bool = True) -
             if not end and len(data) == step:  # one line longer than a step: read it whole
                 data += file.readline()
                 end = len(data) if data.endswith(b"\n") else 0
-    except OSError:
+    except (OSError, ValueError):  # ValueError: a path that no file can have
         return state, news
     rows = data[:end].split(b"\n")
     news = _read(rows[1:] if skipped else rows, skipped, os.path.basename(os.path.dirname(path)) == "subagents")

@@ -10,11 +10,12 @@ from typing import Dict, Iterable, List
 from contextkernel.tokens import of_bytes
 
 JUDGED = ("verified", "refused", "missing", "pending", "expired")
+LARGEST = 1 << 62  # a size beyond is damage
 COLUMNS = ("results", "rewritten", "raw", "host", "shown", "saved")
 
 
 def _tokens(size: "int | None") -> int:
-    return of_bytes(size) if size and size > 0 else 0
+    return of_bytes(size) if isinstance(size, (int, float)) and 0 < size < LARGEST else 0
 
 
 def _row() -> Dict[str, int]:

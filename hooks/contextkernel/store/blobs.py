@@ -18,6 +18,7 @@ if TYPE_CHECKING:
 
 HANDLE_DIGITS = 12  # hex digits of the SHA-256; 48 bits: a clash among a million blobs has a chance of 0.2 %
 SHORTEST_PREFIX = 8
+SPARED = 86400  # seconds since its last use that no sweep removes a blob
 LEVEL = 1  # zlib: 7.6 MB of log in about 120 ms; higher levels cost more than the disk they save
 
 
@@ -138,7 +139,19 @@ def get(handle: str) -> bytes:
     data = _content(path)
     if data is None:
         raise UnknownHandle("handle %s: its blob is damaged (%s)" % (handle, path))
+    try:
+        _used(path)
+    except OSError:
+        pass  # a read-only store: nothing is swept there
     return data
+
+
+def touch(handle: str) -> None:
+    """A stored text was used now, in a way that did not go through the store. Never raises."""
+    try:
+        _used(find(handle))
+    except (OSError, UnknownHandle):
+        pass  # it is gone, or a prefix of several; nothing was asked of the store
 
 
 def every() -> "Iterator[Blob]":
@@ -155,20 +168,23 @@ def every() -> "Iterator[Blob]":
 
 
 def sweep(pinned: "frozenset[str] | set[str]", now: float) -> "list[str]":
-    """Handles of the blobs removed: past CK_KEEP_DAYS, then the oldest until CK_QUOTA_MB holds. Pinned handles stay.
+    """Handles of the blobs removed: past CK_KEEP_DAYS, then the oldest until CK_QUOTA_MB holds.
 
-    `now` is seconds since the epoch.  A temporary file older than a day is removed too.  Raises OSError.
+    Pinned handles stay, and what was stored, offered or recalled within the last day: whoever did that may have no ledger
+    (CK_LOG_OFF), or not be in it yet.  `now` is seconds since the epoch.  A temporary file older than a day is removed too.  Raises OSError.
     """
     kept, removed = [], []
     oldest = now - settings.number("CK_KEEP_DAYS") * 86400
     for blob in sorted(every(), key=lambda blob: blob.used):
-        if blob.used < oldest and blob.handle not in pinned:
+        if now - SPARED < blob.used <= now + SPARED:  # a clock that was wrong spares nothing for good
+            kept.append(blob._replace(handle=""))
+        elif blob.used < oldest and blob.handle not in pinned:
             removed.append(blob)
         else:
             kept.append(blob)
     excess = sum(blob.size for blob in kept) - settings.number("CK_QUOTA_MB") * 1024 * 1024
     for blob in kept:
-        if excess > 0 and blob.handle not in pinned:
+        if excess > 0 and blob.handle and blob.handle not in pinned:
             removed.append(blob)
             excess -= blob.size
     gone = [blob.handle for blob in removed if _remove(blob.path, blob.used)]

@@ -1,22 +1,27 @@
 """The ledger: `state.db`, SQLite in WAL mode. Receipts, page faults, generations, reads held, offsets, pins, notes.
 
 Only processes that may afford sqlite3 open it (the resident server, the command line, SessionEnd); the others spool, and
-every opener takes the spool in.  A database of a newer schema is never touched.
+every opener takes the spool in.  A database of a newer schema is never touched; a damaged one is set aside.
 """
 from __future__ import annotations
 
 import json
 import os
 import sqlite3
+import sys
 import threading
 import time
 from typing import Iterable, List, Optional
 
-from contextkernel.store import settings
+from contextkernel.store import aside, blobs, files, settings, spool
 from contextkernel.store.blobs import StoreError, digest_of
 
 SCHEMA = 1  # PRAGMA user_version
+NEWER = 1000  # a version further ahead is noise, no schema of ours to come
 BUSY_MS = 50  # no event waits longer for another process
+ATTEMPTS = 5  # to open a database, each after a damaged one was set aside
+SET_ASIDE = "set aside"  # event of the note about a damaged database
+REMEMBERED = 7 * 86400  # seconds: what was used since then outlives the loss of the ledger for so long
 
 RECEIPT = ("client", "session", "agent", "generation", "tool_use_id", "tool", "lane", "rule", "command", "handle", "raw", "host",
            "shown", "lines", "lines_shown", "status", "reason", "at", "cwd", "agent_type", "transcript")
@@ -39,6 +44,9 @@ CREATE TABLE IF NOT EXISTS reads (session TEXT, agent TEXT, path TEXT, facts TEX
 CREATE TABLE IF NOT EXISTS offsets (path TEXT PRIMARY KEY, state TEXT, at REAL);
 CREATE TABLE IF NOT EXISTS pins (handle TEXT, reason TEXT, until REAL, PRIMARY KEY (handle, reason));
 """
+COLUMNS = {"receipts": RECEIPT, "faults": ("uid", "handle", "session", "route", "bytes", "at"), "notes": ("uid", "session", "event", "text", "at"),
+           "generations": ("session", "agent", "number", "cause", "at"), "reads": ("session", "agent", "path", "facts", "at"),
+           "offsets": ("path", "state", "at"), "pins": ("handle", "reason", "until")}
 # Steps from each older schema to the next; step n is run when user_version is n.
 MIGRATIONS: "dict[int, str]" = {0: _TABLES}
 
@@ -49,25 +57,38 @@ class Ledger:
     Threads may share it: a transaction holds the lock.
     """
 
-    def __init__(self, db: sqlite3.Connection):
+    def __init__(self, db: sqlite3.Connection, path: str = ""):
         self.db = db
+        self.damaged = False  # an error said so
         self._lock = threading.RLock()
+        self._path, self._files = path, _identity(path)
+
+    def gone(self) -> bool:
+        """Whether the file, or its log of writes, was deleted or replaced since it was opened: nobody else sees what is written from then on."""
+        now = _identity(self._path)
+        if self._files[1:] == ((),) and now[:1] == self._files[:1]:
+            self._files = now  # the log begins with the first write
+        return now != self._files
 
     def _write(self, statement: str, values: Iterable = ()) -> int:
         """Rows changed by one statement, committed. Raises sqlite3.Error."""
         with self._lock, self.db:
-            return self.db.execute(statement, tuple(values)).rowcount
+            return self.db.execute(statement, tuple(_sound("", value) for value in values)).rowcount
 
     def close(self) -> None:
         """Close the database."""
-        self.db.close()
+        with self._lock:
+            self.db.close()
 
     def take(self, kind: str, row: dict, uid: str = "") -> bool:
         """Book one row of a kind; False when the database refused (locked, full): the caller spools it instead."""
         try:
+            if self.gone():
+                return False
             with self._lock, self.db:
                 self._insert(kind, row, uid or "%d-%d" % (time.time_ns(), os.getpid()))
-        except UNFIT + (sqlite3.Error,):
+        except UNFIT + (sqlite3.Error,) as error:
+            self.damaged = self.damaged or aside.is_damage(error)
             return False
         return True
 
@@ -139,12 +160,18 @@ class Ledger:
         """Store what is known of the copies of a file. Raises sqlite3.Error."""
         self._write("INSERT OR REPLACE INTO reads VALUES (?, ?, ?, ?, ?)", (session, agent, path, json.dumps(facts), time.time()))
 
-    def pinned(self, now: float) -> "set[str]":
-        """Handles that no sweep may remove: those with a live pin, and all of sessions that were active in the last day."""
+    def pinned(self, now: float, live: "Iterable[str]" = ()) -> "set[str]":
+        """Handles that no sweep may remove: those with a live pin, and all of sessions that were active in the last day or are among `live`."""
         with self._lock:
             rows = self.db.execute("SELECT handle FROM pins WHERE until > ? UNION SELECT handle FROM receipts WHERE session IN"
                                    " (SELECT session FROM receipts WHERE at > ?) AND handle <> ''", (now, now - 86400)).fetchall()
-        return {handle for row in rows for handle in row[0].split()}
+            for session in live:
+                rows += self.db.execute("SELECT handle FROM receipts WHERE session = ? AND handle <> ''", (session,)).fetchall()
+        return {handle for row in rows for handle in str(row[0]).split()}
+
+    def sessions(self) -> "List[dict]":
+        """Sessions that were given handles, as {"session", "transcript"}."""
+        return self.rows("SELECT session, MAX(transcript) AS transcript FROM receipts WHERE handle <> '' GROUP BY session")
 
     def pin(self, handle: str, reason: str, until: float) -> None:
         """Keep a blob until a time, whatever the quota. Raises sqlite3.Error."""
@@ -153,7 +180,7 @@ class Ledger:
     def rows(self, query: str, values: Iterable = ()) -> List[dict]:
         """All rows of a query, as dicts. Raises sqlite3.Error."""
         with self._lock:
-            found = self.db.execute(query, tuple(values))
+            found = self.db.execute(query, tuple(_sound("", value) for value in values))
             names = [column[0] for column in found.description]
             return [dict(zip(names, row)) for row in found]
 
@@ -199,8 +226,22 @@ class Ledger:
 def _sound(name: str, value: object) -> object:
     """A value as the database takes it: text without lone surrogates (a cut emoji in a command), numbers where numbers belong."""
     if isinstance(value, str):
-        value = value.encode("utf-8", "replace").decode("utf-8")
+        return value.encode("utf-8", "replace").decode("utf-8") if name not in NUMBERS else None
+    if isinstance(value, int) and abs(value) >= LARGEST:
+        return None
     return None if name in NUMBERS and not (isinstance(value, (int, float)) and abs(value) < LARGEST) else value
+
+
+def _identity(path: str) -> "tuple":
+    """Which files a database is now: (device, inode) of it and of its log of writes."""
+    found = []
+    for name in (path, path + "-wal") if path else ():
+        try:
+            facts = os.stat(name)
+            found.append((facts.st_dev, facts.st_ino))
+        except OSError:
+            found.append(())
+    return tuple(found)
 
 
 def _alive(name: str) -> bool:
@@ -219,25 +260,130 @@ def _alive(name: str) -> bool:
     return True
 
 
-def open_ledger(read_only: bool = False) -> Ledger:
-    """The ledger, its schema brought up to date, the spool taken in. Raises StoreError."""
+def open_ledger(suspect: bool = False) -> Ledger:
+    """The ledger, its schema brought up to date, the spool taken in. Raises StoreError.
+
+    A database that cannot serve is set aside and a new one begun: one line on stderr and a note say so. `suspect`: one that
+    opened before gave an error of damage, so all of its pages are looked at.
+    """
     path = os.path.join(settings.data_root(), "state.db")
     try:
-        if not read_only:
-            settings.folder()
-            os.close(os.open(path, os.O_WRONLY | os.O_CREAT, 0o600))  # the mode, before SQLite creates it wider
-        db = sqlite3.connect(path, timeout=BUSY_MS / 1000, check_same_thread=False)
-        db.execute("PRAGMA busy_timeout = %d" % BUSY_MS)
-        version = db.execute("PRAGMA user_version").fetchone()[0]
-        if version > SCHEMA:
-            raise StoreError("%s has schema %d; this version knows %d" % (path, version, SCHEMA))
-        db.execute("PRAGMA journal_mode = WAL")
-        db.execute("PRAGMA synchronous = NORMAL")  # WAL: a power cut can lose the last rows, never damage
-        while version < SCHEMA:
-            db.executescript("BEGIN IMMEDIATE;" + MIGRATIONS[version] + "PRAGMA user_version = %d; COMMIT;" % (version + 1))
-            version += 1
-        ledger = Ledger(db)
-        ledger.take_spool()
-        return ledger
+        settings.folder()
+        for _ in range(ATTEMPTS):
+            before = _identity(path)[:1]
+            try:
+                if suspect:
+                    _mend(path)
+                return _opened(path)
+            except (aside.DamagedError, sqlite3.Error) as error:
+                suspect = aside.is_damage(error)
+                if not suspect and _identity(path)[:1] == before:
+                    raise  # else another process has set it aside under our hands
+        raise StoreError("cannot open %s: damaged again and again" % path)
     except (OSError, sqlite3.Error) as error:
         raise StoreError("cannot open %s: %s" % (path, error)) from error
+
+
+def _opened(path: str) -> Ledger:
+    if not os.path.lexists(path):
+        with aside.locked(path):
+            if not os.path.lexists(path):
+                _begin(path)
+    wrong = aside.misplaced(path)
+    if wrong:
+        raise aside.DamagedError(wrong[0])
+    before = _identity(path)[:1]
+    db = _connected(path)
+    try:
+        _bring_up(db, path)
+        ledger = Ledger(db, path)
+        if _identity(path)[:1] != before:
+            raise sqlite3.OperationalError("the database was replaced meanwhile")  # its log may be another's
+        ledger.take_spool()
+    except (aside.DamagedError, StoreError, OSError, sqlite3.Error):
+        db.close()
+        raise
+    return ledger
+
+
+def _connected(path: str) -> sqlite3.Connection:
+    db = sqlite3.connect(path, timeout=BUSY_MS / 1000, check_same_thread=False)
+    db.text_factory = lambda raw: raw.decode("utf-8", "replace")  # one rotten text must not hide the other rows
+    db.execute("PRAGMA busy_timeout = %d" % BUSY_MS)
+    return db
+
+
+def _bring_up(db: sqlite3.Connection, path: str) -> None:
+    """The schema of this version. Raises DamagedError, StoreError for a newer one, sqlite3.Error."""
+    version = db.execute("PRAGMA user_version").fetchone()[0]
+    known = {name for (name,) in db.execute("SELECT name FROM sqlite_master WHERE type = 'table'")}
+    if version > SCHEMA and version <= SCHEMA + NEWER and "receipts" in known:
+        raise StoreError("%s has schema %d; this version knows %d" % (path, version, SCHEMA))
+    if not 0 <= version <= SCHEMA:
+        raise aside.DamagedError("state.db: has schema %d" % version)
+    db.execute("PRAGMA journal_mode = WAL")
+    db.execute("PRAGMA synchronous = NORMAL")  # WAL: a power cut can lose the last rows, never damage
+    while version < SCHEMA:
+        db.executescript("BEGIN IMMEDIATE;" + MIGRATIONS[version] + "PRAGMA user_version = %d; COMMIT;" % (version + 1))
+        version += 1
+    for table, columns in COLUMNS.items():
+        db.execute("SELECT %s FROM %s LIMIT 0" % (", ".join(columns), table))
+
+
+def _begin(path: str, kept: "Iterable[tuple]" = ()) -> None:
+    """Put a new database in place, whole from the first moment; `kept`: its first pins. To be called behind the lock."""
+    if any(os.path.lexists(path + tail) for tail in aside.TAILS):
+        aside.move(path, tails=True)  # of a database that is gone: SQLite would delete them
+    handle, temporary = files.beside(path)
+    os.close(handle)
+    try:
+        db = _connected(temporary)
+        try:
+            _bring_up(db, path)
+            with db:
+                db.executemany("INSERT OR REPLACE INTO pins VALUES (?, ?, ?)", kept)
+        finally:
+            db.close()
+        os.replace(temporary, path)
+    finally:
+        for tail in ("",) + aside.TAILS:
+            if os.path.lexists(temporary + tail):
+                os.unlink(temporary + tail)
+
+
+def _mend(path: str) -> None:
+    """Set a database aside that cannot serve, and begin a new one, in which what was used of late is pinned: who was given it is not known any more."""
+    with aside.locked(path):
+        why, tails = _fault(path)
+        if not why:
+            return  # another process was faster
+        name = aside.move(path, tails)
+        if not tails:
+            now = time.time()
+            _begin(path, [(blob.handle, "set aside", now + REMEMBERED) for blob in blobs.every() if blob.used > now - REMEMBERED])
+    words = "%s; set aside as %s%s" % (why, name, "" if tails else ", a new ledger is begun")
+    spool.append("note", {"event": SET_ASIDE, "text": words})
+    try:
+        sys.stderr.write("context-kernel: %s\n" % words)
+    except OSError:
+        pass  # the note says the same
+
+
+def _fault(path: str) -> "tuple[str, bool]":
+    """(why a database cannot serve, "" when it can; whether only its companions are to blame). Raises OSError, sqlite3.Error for what is no damage."""
+    wrong = aside.misplaced(path)
+    if wrong or not os.path.lexists(path):
+        return (wrong[0] if wrong else ""), bool(wrong) and not wrong[0].startswith(os.path.basename(path) + ":")
+    db = None
+    try:
+        db = _connected(path)
+        _bring_up(db, path)
+        found = db.execute("PRAGMA quick_check(1)").fetchone()[0]
+        return ("" if found == "ok" else "state.db: %s" % " ".join(str(found).split())[:100]), False
+    except (aside.DamagedError, sqlite3.Error) as error:
+        if not aside.is_damage(error):
+            raise
+        return (str(error) if isinstance(error, aside.DamagedError) else "state.db: %s" % error), False
+    finally:
+        if db is not None:
+            db.close()

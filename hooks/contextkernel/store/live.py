@@ -5,9 +5,12 @@ import os
 import time
 
 from contextkernel import paths
-from contextkernel.store import settings
+from contextkernel.store import files, settings
 
 STALE_AFTER = 30 * 86400  # seconds
+STARTED = ".start-"  # in the name of a mark of SessionStart: `<session>.start-<source>`
+OPEN_FOR = 7 * 86400  # seconds that a session counts as open whose end nobody told us
+WRITTEN_WITHIN = 86400  # seconds since the transcript of a session at work was written
 
 
 def _path(session: str) -> str:
@@ -17,11 +20,7 @@ def _path(session: str) -> str:
 def mark(session: str) -> None:
     """This process serves the session from now on. Raises OSError."""
     settings.folder("live")
-    path = _path(session)
-    temporary = "%s.%d.tmp" % (path, os.getpid())
-    with open(temporary, "w", encoding="ascii") as handle:
-        handle.write(str(os.getpid()))
-    os.replace(temporary, path)
+    files.replace(_path(session), b"%d" % os.getpid())
 
 
 def served(session: str) -> bool:
@@ -45,12 +44,39 @@ def first_in(session: str, what: str, seconds: float) -> bool:
     settings.folder("live")
     path = _path(session) + "." + what
     try:
-        os.close(os.open(path, os.O_CREAT | os.O_EXCL | os.O_WRONLY, 0o600))
+        os.close(os.open(path, os.O_CREAT | os.O_EXCL | os.O_WRONLY | getattr(os, "O_NOFOLLOW", 0), 0o600))
         return True
     except FileExistsError:
-        first = time.time() - os.stat(path).st_mtime > seconds
-        os.utime(path)
+        first = time.time() - os.lstat(path).st_mtime > seconds
+        os.utime(path, follow_symlinks=os.utime not in os.supports_follow_symlinks)  # Windows always follows
         return first
+
+
+def ended(session: str) -> None:
+    """The session is over: its starts count no more. Raises OSError."""
+    home, name = os.path.join(settings.data_root(), "live"), paths.file_name_of(session)
+    for entry in os.listdir(home) if os.path.isdir(home) else ():
+        if entry.rpartition(STARTED)[0] == name:
+            os.unlink(os.path.join(home, entry))
+
+
+def is_running(session: str, transcript: str, now: float) -> bool:
+    """Whether a session may go on, in either lane: a server serves it, it started or wrote its transcript not long ago and did not end.
+
+    `now`: seconds since the epoch.
+    """
+    if served(session):
+        return True
+    home, name = os.path.join(settings.data_root(), "live"), paths.file_name_of(session)
+    starts = ["%s%s%s" % (os.path.join(home, name), STARTED, source) for source in ("startup", "resume", "clear", "compact")]
+    return now - _written(transcript) < WRITTEN_WITHIN or any(now - _written(path) < OPEN_FOR for path in starts)
+
+
+def _written(path: str) -> float:
+    try:
+        return os.stat(path).st_mtime if path else 0.0
+    except (OSError, ValueError):
+        return 0.0
 
 
 def sweep(now: float) -> None:

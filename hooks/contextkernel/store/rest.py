@@ -7,10 +7,9 @@ from __future__ import annotations
 
 import json
 import os
-import time
 
 from contextkernel import paths
-from contextkernel.store import settings
+from contextkernel.store import files, settings
 
 REFUSALS_TO_REST = 3  # for one tool in one session
 PROBE_EVERY = 10  # of the events that rest
@@ -32,10 +31,7 @@ def load(session: str) -> dict:
 
 def _save(session: str, facts: dict) -> None:
     settings.folder("rest")
-    temporary = "%s.%d-%d.tmp" % (_path(session), os.getpid(), time.monotonic_ns())  # two threads of the server write here
-    with open(temporary, "w", encoding="utf-8") as handle:
-        json.dump(facts, handle)
-    os.replace(temporary, _path(session))
+    files.replace(_path(session), json.dumps(facts).encode("ascii"))
 
 
 def _count(facts: dict, name: str, tool: str) -> int:

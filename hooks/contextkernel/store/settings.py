@@ -5,6 +5,8 @@ A value that cannot be read as its kind counts as unset: a typo must never break
 from __future__ import annotations
 
 import os
+import stat
+import sys
 
 # Every setting with its default; README's table is checked against this.
 DEFAULTS = {
@@ -25,6 +27,10 @@ DEFAULTS = {
 }
 
 
+class ForeignStateError(OSError):
+    """The state folder, or a link in its place, belongs to another user: nothing in it is read or written."""
+
+
 def data_root() -> str:
     """The state folder: $CK_DATA, else $XDG_STATE_HOME/context-kernel, else ~/.local/state/context-kernel. Not created.
 
@@ -40,14 +46,74 @@ def data_root() -> str:
 
 
 def folder(*names: str) -> str:
-    """A folder below the state folder, made with mode 0700 where missing. Raises OSError."""
+    """A folder below the state folder, made where missing: 0700, and ours. Raises OSError, ForeignStateError."""
     path = data_root()
-    os.makedirs(path, mode=0o700, exist_ok=True)
+    if not guard():
+        make(path)
+        guard()  # another user may have been faster
     for name in names:
         path = os.path.join(path, name)
-        if not os.path.isdir(path):
-            os.makedirs(path, mode=0o700, exist_ok=True)
+        if not _is_ours(path):
+            make(path)
     return path
+
+
+def guard() -> bool:
+    """Whether the state folder is there. It is ours then, and nobody else may enter it: one that was wider is narrowed.
+
+    Costs one lstat where all is well.  Raises ForeignStateError; a link to a folder of our own is followed.
+    """
+    path = data_root()
+    facts = _is_ours(path)
+    if facts and facts.st_mode & 0o077 and os.name != "nt":
+        from contextkernel.store import modes  # late: once, after an earlier version or by hand
+
+        modes.narrow(path, everything=True)
+    return facts is not None
+
+
+def _is_ours(path: str) -> "os.stat_result | None":
+    """The facts of a folder of our own; None where none can be seen. Raises ForeignStateError for another user's, or his link."""
+    try:
+        facts = os.lstat(path)
+        linked = stat.S_ISLNK(facts.st_mode)
+        owners = {facts.st_uid}
+        if linked:
+            facts = os.stat(path)
+            owners.add(facts.st_uid)
+    except OSError:
+        return None
+    if os.name != "nt" and owners != {os.geteuid()}:
+        raise ForeignStateError("%s belongs to another user; CK_DATA can name a folder of your own" % path)
+    return facts if stat.S_ISDIR(facts.st_mode) else None
+
+
+def make(path: str) -> None:
+    """Make a folder and what is missing above it, all 0700 whatever the umask says. Raises OSError."""
+    try:
+        os.mkdir(path, 0o700)
+    except FileNotFoundError:
+        if os.path.dirname(path) in ("", path):
+            raise
+        make(os.path.dirname(path))
+        os.mkdir(path, 0o700)
+    except FileExistsError:
+        if not os.path.isdir(path):
+            raise
+        return
+    if stat.S_IMODE(os.lstat(path).st_mode) & 0o777 != 0o700 and os.name != "nt":
+        os.chmod(path, 0o700)
+
+
+def keep_bytecode() -> None:
+    """From now on compiled modules go to the state folder, for the eyes of this user alone; nowhere where it is not to be had."""
+    kept, sys.dont_write_bytecode = sys.dont_write_bytecode, True
+    try:
+        sys.pycache_prefix = folder("pycache")
+    except OSError:
+        return  # whoever needs the folder says why
+    os.umask(0o077)  # Python gives its files the modes that the umask leaves
+    sys.dont_write_bytecode = kept
 
 
 def text(name: str, default: "str | None" = None) -> str:

@@ -11,9 +11,36 @@ import os
 import sys
 import time
 
-from contextkernel.store import settings
+from contextkernel.store import files, settings
 
+LARGEST = 1 << 28  # bytes of a file that is looked through
 _path = ""
+_APPEND = os.O_WRONLY | os.O_CREAT | os.O_APPEND | getattr(os, "O_NOFOLLOW", 0)
+
+
+def _new_path() -> str:
+    return os.path.join(settings.folder("spool"), "%d-%d.jsonl" % (time.time_ns(), os.getpid()))
+
+
+def handles() -> "set[str]":
+    """Handles that rows name which no ledger has taken in yet. Raises OSError."""
+    home, found = os.path.join(settings.data_root(), "spool"), set()
+    for name in os.listdir(home) if os.path.isdir(home) else ():
+        try:
+            lines = files.content(os.path.join(home, name), LARGEST).split(b"\n")
+        except FileNotFoundError:
+            continue  # it was taken in meanwhile
+        for line in lines:
+            found.update(_handles_in(line))
+    return found
+
+
+def _handles_in(line: bytes) -> "list[str]":
+    try:
+        row = json.loads(line) if b'"handle"' in line else None
+    except (ValueError, RecursionError):
+        return []
+    return row["handle"].split() if isinstance(row, dict) and isinstance(row.get("handle"), str) else []
 
 
 def append(kind: str, row: dict) -> None:
@@ -23,15 +50,21 @@ def append(kind: str, row: dict) -> None:
         return
     try:
         if not _path or not _path.startswith(settings.data_root() + os.sep):
-            _path = os.path.join(settings.folder("spool"), "%d-%d.jsonl" % (time.time_ns(), os.getpid()))
+            _path = _new_path()
         line = json.dumps(dict(row, kind=kind, at=row.get("at") or time.time())).encode("ascii") + b"\n"
-        handle = os.open(_path, os.O_WRONLY | os.O_CREAT | os.O_APPEND, 0o600)
+        try:
+            handle = os.open(_path, _APPEND, 0o600)
+        except FileNotFoundError:  # the folder was deleted meanwhile
+            _path = _new_path()
+            handle = os.open(_path, _APPEND, 0o600)
         try:
             if os.write(handle, line) < len(line):  # a full disk takes a part
                 os.write(handle, b"\n")
                 raise OSError(errno.ENOSPC, os.strerror(errno.ENOSPC))
         finally:
             os.close(handle)
+    except settings.ForeignStateError:
+        pass  # the entry has said so
     except (OSError, ValueError, TypeError) as error:
         try:
             sys.stderr.write("context-kernel: no ledger row (%s): %s\n" % (kind, error))
