@@ -11,11 +11,12 @@ from typing import List, NamedTuple
 from contextkernel import marks
 from contextkernel.host import shapes
 from contextkernel.host.install_codex import Failed
+from contextkernel.store import git_start
 from contextkernel.tokens import estimate
 from install_step import Setup
 
 FAILED_MOST = 10040  # characters the client shows of a failing command: 5,000 of each end and a line between
-HISTORY = ["log", "-p", "-30", "--", "hooks/contextkernel/project", "hooks/contextkernel/store"]  # parts that quote no mark of ours: such text passes as it is
+HISTORY = ["-p", "-30", "--", "hooks/contextkernel/project", "hooks/contextkernel/store"]  # parts that quote no mark of ours: such text passes as it is
 TESTS = 240  # methods of the failing run; every 40th fails
 ROW = "  %-34s %8s %8s %8s %7s   %s"
 
@@ -30,7 +31,7 @@ class Sample(NamedTuple):
 
 def produced(argv: List[str], command: str, folder: str) -> Sample:
     """The output of a program, both streams, as the shell tool would hand it over."""
-    env = dict(os.environ, GIT_PAGER="cat", LC_ALL="C")
+    env = dict(os.environ, LC_ALL="C")
     done = subprocess.run(argv, cwd=folder, stdin=subprocess.DEVNULL, stdout=subprocess.PIPE, stderr=subprocess.STDOUT, env=env)
     return Sample(command, done.returncode, done.stdout)
 
@@ -38,8 +39,9 @@ def produced(argv: List[str], command: str, folder: str) -> Sample:
 def samples(root: str, scratch: str) -> List[Sample]:
     """A history with patches, a failing test run, a long listing; what cannot be made here is left out."""
     made = []
-    if shutil.which("git") and os.path.exists(os.path.join(root, ".git")):
-        made.append(produced(["git", "-c", "safe.directory=*"] + HISTORY, "git " + " ".join(HISTORY), root))
+    history = git_start.history(root, HISTORY)
+    if history:
+        made.append(Sample("git log " + " ".join(HISTORY), history.exit_code, history.output))
     with open(os.path.join(scratch, "test_totals.py"), "w", encoding="ascii") as handle:
         handle.write(suite())
     made.append(produced([sys.executable, "-B", "-m", "unittest", "-v"], "python3 -m unittest -v", scratch))

@@ -166,6 +166,88 @@ def test_broad_except_only_at_the_two_edges(name):
         assert not broad, "%s:%s" % (name, broad)
 
 
+# Each place that starts a process: (file, function) -> what it starts, and why no content of others decides it.
+STARTS = {
+    ("hooks/contextkernel/store/git_start.py", "history"): "git log, for what no file says: settings of the repository switched off, no fetch, no helper, a time limit",
+    ("hooks/ck_slice.py", "_brought_up"): "this interpreter with ck_slice.py itself: a large index is built while the answer is read",
+    ("mcp/child.py", "_start"): "this interpreter with a script of the plugin: the server answers hooks meanwhile",
+    ("hooks/install_demo.py", "produced"): "ls, and a test suite just written: outputs to show at the person's own installation",
+    ("hooks/install_demo.py", "ck"): "this interpreter with ck.py: shows that what was hidden comes back",
+    ("hooks/install_step.py", "run"): "the client that the person installs for (claude, codex), by its absolute path",
+    ("hooks/install_claude.py", "warn_of_old_python"): "python3 with a line of ours: is what hooks will find new enough",
+    ("hooks/contextkernel/host/install_codex.py", "AppServer.__init__"): "codex app-server: the only way to trust hooks, at installation",
+    ("hooks/contextkernel/host/lane.py", "_try_out"): "our own shell wrapper, with `exit 42`: a broken one would break every command",
+}
+SHELL_STARTS = {  # scripts in a shell's language start programs by nature
+    "install.sh": "finds an interpreter and becomes install_main.py",
+    "hooks/failure_lane": "runs the command that the client hands over, as the client would have",
+}
+STARTERS = {
+    "subprocess": {"Popen", "run", "call", "check_call", "check_output", "getoutput", "getstatusoutput"},
+    "os": {"system", "popen", "fork", "forkpty", "startfile", "posix_spawn", "posix_spawnp"} | {kind + tail for kind in ("exec", "spawn") for tail in ("l", "le", "lp", "lpe", "v", "ve", "vp", "vpe")},
+    "asyncio": {"create_subprocess_exec", "create_subprocess_shell"},
+}
+NEVER_IMPORTED = {"multiprocessing", "concurrent", "pty", "ctypes", "_posixsubprocess", "posix", "nt", "webbrowser", "commands", "popen2", "cffi", "code", "pdb", "pydoc", "idlelib", "xmlrpc", "socketserver"}
+
+
+def starts(tree):
+    """(line, function) of each place in which a process could be started, and of what would hide one."""
+    found = []
+
+    def visit(node, inside):
+        if isinstance(node, (ast.FunctionDef, ast.AsyncFunctionDef, ast.ClassDef)):
+            inside = inside + [node.name]
+        names = []
+        if isinstance(node, ast.Import):
+            names = [alias.name for alias in node.names if alias.name.split(".")[0] in NEVER_IMPORTED or alias.asname and alias.name in STARTERS]
+        elif isinstance(node, ast.ImportFrom):
+            base = (node.module or "").split(".")[0]
+            names = [alias.name for alias in node.names if base in NEVER_IMPORTED or alias.name in STARTERS.get(base, ()) or base in STARTERS and alias.name == "*"]
+        elif isinstance(node, ast.Attribute) and isinstance(node.value, ast.Name) and node.attr in STARTERS.get(node.value.id, ()):
+            names = [] if id(node) in annotations else [node.attr]
+        elif isinstance(node, ast.Call) and isinstance(node.func, ast.Name) and node.func.id in ("__import__", "eval", "exec"):
+            names = [node.func.id]
+        elif isinstance(node, ast.Call) and isinstance(node.func, ast.Name) and node.func.id == "getattr" and isinstance(node.args[0], ast.Name) and node.args[0].id in STARTERS:
+            known = node.args[1].value if isinstance(node.args[1], ast.Constant) else None
+            names = ["getattr"] if known is None or known in STARTERS[node.args[0].id] else []
+        elif isinstance(node, ast.Assign) and isinstance(node.value, ast.Name) and node.value.id in STARTERS:
+            names = [node.value.id]
+        found.extend((node.lineno, ".".join(inside), name) for name in names)
+        for child in ast.iter_child_nodes(node):
+            visit(child, inside)
+
+    annotations = set()
+    for node in ast.walk(tree):
+        for part in (getattr(node, "annotation", None), getattr(node, "returns", None)):
+            annotations.update(id(one) for one in ast.walk(part) if part) if part else None
+    visit(tree, [])
+    return found
+
+
+@pytest.mark.parametrize("source, number", [
+    ("import subprocess\ndef f():\n    subprocess.run(['x'])", 1), ("from subprocess import Popen", 1), ("import subprocess as s", 1), ("import os\nos.execvp('x', [])", 1), ("from os import *", 1),
+    ("import os\nstart = os.system", 1), ("import os\ngetattr(os, 'fo' + 'rk')()", 1), ("getattr(os, 'popen')('x')", 1), ("import multiprocessing.pool", 1), ("from concurrent.futures import ProcessPoolExecutor", 1),
+    ("import asyncio\nasyncio.create_subprocess_exec('x')", 1), ("__import__('subprocess').run('x')", 1), ("import ctypes", 1), ("import pty", 1), ("o = os\no.fork()", 1), ("os.posix_spawn('x', [], {})", 1),
+    ("import subprocess\nkept: subprocess.Popen = None\ndef f(one: subprocess.Popen) -> subprocess.Popen:\n    return one", 0), ("getattr(os, 'O_NOFOLLOW', 0)", 0), ("import os\nos.kill(1, 0)", 0), ("try:\n    pass\nexcept subprocess.TimeoutExpired:\n    pass", 0),
+])
+def test_the_finder_of_starts_itself(source, number):
+    assert len(starts(ast.parse(source))) == number
+
+
+@pytest.mark.parametrize("name", [name for name in PRODUCT if name.split("/")[0] in ("hooks", "mcp")])
+def test_no_process_is_started_elsewhere(name):
+    strays = ["%s:%d %s in %s" % (name, line, what, function) for line, function, what in starts(tree_of(name)) if (name, function) not in STARTS]
+    assert not strays, "a start needs a row in STARTS with its reason, git goes through store/git_start.py: %s" % strays
+
+
+def test_each_start_of_the_table_exists():
+    found = {(name, function) for name in PRODUCT for _, function, _ in starts(tree_of(name))}
+    assert set(STARTS) <= found
+    in_shell = {name for name in FILES if name.split("/")[0] in ("hooks", "mcp", "codex") or "/" not in name
+                if open(os.path.join(ROOT, name), "rb").read(64).split(b"\n")[0].startswith(b"#!") and b"python" not in open(os.path.join(ROOT, name), "rb").read(64).split(b"\n")[0]}
+    assert in_shell == set(SHELL_STARTS)
+
+
 @pytest.mark.parametrize("name", PRODUCT)
 def test_lines_are_split_at_line_feeds_only(name):
     calls = [node.lineno for node in ast.walk(tree_of(name)) if isinstance(node, ast.Attribute) and node.attr == "splitlines"]

@@ -24,9 +24,10 @@ def shown(path: str) -> str:
 
 
 def quoted(path: str) -> str:
-    """A path as one word of a shell command."""
+    """A path as one word of a shell command, that no program takes for an option."""
     import shlex  # late: hooks need none
 
+    path = "./" + path if path.startswith("-") else path
     return shown(path) if _ODD.search(path) else shlex.quote(path)
 
 

@@ -1,6 +1,6 @@
 """What git knows of a folder: the checkout it lies in, what is tracked, what is ignored.
 
-Git is never started.  A repository is other people's content: its configuration, its index and the object names in it can
+Git is not started.  A repository is other people's content: its configuration, its index and the object names in it can
 make git run a program (a file system monitor, a filter, a fetch of a missing object, a remote helper), and each release adds
 a way.  The list of files needs none of them: it stands in the index and in the ignore files, so these are read here.
 """
@@ -13,7 +13,7 @@ from contextkernel.store import files, git_config
 
 SHORT_BYTES = 64 << 10  # of files that hold a path
 IGNORE_BYTES = 4 << 20  # of an ignore file
-_TRUE = ("true", "yes", "on", "1")
+_TRUE, _FALSE = ("true", "yes", "on", "1"), ("false", "no", "off", "0", "")
 
 
 class Checkout(NamedTuple):
@@ -102,12 +102,12 @@ def _is_ours(checkout: Checkout) -> bool:
 
 def settings_of(checkout: Checkout) -> Settings:
     """The settings of a checkout: the repository's own over those of the person."""
-    found = git_config.values(git_config.of_person() + [os.path.join(checkout.common, "config"), os.path.join(checkout.folder, "config.worktree")], checkout.folder)
-    last = git_config.last(found)
+    own = [os.path.join(checkout.common, "config"), os.path.join(checkout.folder, "config.worktree")]
+    last = git_config.last(git_config.values(git_config.of_person() + own, checkout.folder))
     excludes = last.get("core.excludesfile")
     path = os.path.join(git_config.xdg_folder(), "ignore") if excludes is None else excludes and os.path.join(checkout.top, git_config.person_path(excludes))
-    partial = any(key == "extensions.partialclone" or key.startswith("remote.") and (key.endswith(".partialclonefilter") or key.endswith(".promisor") and value.lower() in _TRUE)
-                  for key, value in last.items())
+    partial = any(key == "extensions.partialclone" or key.startswith("remote.") and (key.endswith(".partialclonefilter") or key.endswith(".promisor") and value.lower() not in _FALSE)
+                  for key, value in git_config.values(own, any_condition=True))
     return Settings(path, last.get("core.ignorecase", "").lower() in _TRUE, partial)
 
 

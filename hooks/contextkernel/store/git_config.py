@@ -33,16 +33,16 @@ def xdg_folder() -> str:
     return os.path.join(os.environ.get("XDG_CONFIG_HOME") or os.path.join(os.path.expanduser("~"), ".config"), "git")
 
 
-def values(paths: List[str], git_folder: str = "") -> List[Value]:
+def values(paths: List[str], git_folder: str = "", any_condition: bool = False) -> List[Value]:
     """All values of some files, those of included files where they are included; what cannot be read holds none.
 
-    `git_folder`: of the repository that `includeIf.gitdir` asks about.
+    `git_folder`: of the repository that `includeIf.gitdir` asks about.  `any_condition`: include whatever the condition says.
     """
     left = [MOST_FILES]
-    return [value for path in paths for value in _of_file(path, git_folder, left)]
+    return [value for path in paths for value in _of_file(path, git_folder, any_condition, left)]
 
 
-def _of_file(path: str, git_folder: str, left: List[int]) -> Iterator[Value]:
+def _of_file(path: str, git_folder: str, any_condition: bool, left: List[int]) -> Iterator[Value]:
     if left[0] <= 0:
         return
     left[0] -= 1
@@ -52,8 +52,8 @@ def _of_file(path: str, git_folder: str, left: List[int]) -> Iterator[Value]:
         return
     for key, value in parsed(text):
         yield Value(key, value)
-        if key == "include.path" or key.startswith("includeif.") and key.endswith(".path") and _holds(key[10:-5], path, git_folder):
-            yield from _of_file(os.path.join(os.path.dirname(path), person_path(value)), git_folder, left)
+        if key == "include.path" or key.startswith("includeif.") and key.endswith(".path") and (any_condition or _holds(key[10:-5], path, git_folder)):
+            yield from _of_file(os.path.join(os.path.dirname(path), person_path(value)), git_folder, any_condition, left)
 
 
 def person_path(path: str) -> str:

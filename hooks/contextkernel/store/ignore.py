@@ -139,7 +139,7 @@ def _matcher(pattern: str, by_name: bool, work: Work) -> Optional[Callable[[str]
     tokens = _tokens(re.sub(r"\*{3,}", "**", pattern), by_name)
     if tokens is None or len(tokens) > LONGEST:
         return None
-    if sum(token in (_STAR, _DEEP) for token in tokens) <= MOST_LOOPS:
+    if sum(isinstance(token, str) for token in tokens) <= MOST_LOOPS:
         return re.compile(_regex(tokens), re.DOTALL).fullmatch
     return _Machine(tokens, work).matches
 

@@ -246,13 +246,15 @@ class Index:
     def files(self) -> List[File]:
         """All rows, by path."""
         found = [File._make(row) for row in self.base.execute("SELECT number, path, size, mtime_ns, language, length, note, blind FROM file ORDER BY path")]
+        if any(not 0 < row.number < MOST_NUMBERS for row in found):
+            raise ValueError("a number that no file was given")
         return [row if isinstance(row.path, str) else row._replace(path=_named(row.path)) for row in found]
 
     def postings(self, terms: Sequence[str]) -> Dict[str, List[int]]:
         """Term -> its postings (number of the file << 12 | bits), dead numbers among them; terms that nowhere occur are left out."""
         found: Dict[str, List[int]] = {}
         for at in range(0, len(terms), 400):
-            part = list(terms[at:at + 400])
+            part = [_kept(term) for term in terms[at:at + 400]]
             marks = ",".join("?" * len(part))
             for table in ("posting", "recent"):
                 for term, value in self.base.execute("SELECT term, value FROM %s WHERE term IN (%s) ORDER BY term, segment" % (table, marks), part):
