@@ -44,7 +44,7 @@ class _Parser(argparse.ArgumentParser):
 
 
 def _options() -> argparse.ArgumentParser:
-    parser = _Parser(prog="ck.py symbol", description=__doc__.split("\n")[0])
+    parser = _Parser(prog="ck.py symbol", allow_abbrev=False, description=__doc__.split("\n")[0])
     parser.add_argument("file")
     parser.add_argument("name")
     parser.add_argument("--budget", type=_positive, help="tokens at most")

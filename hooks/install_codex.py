@@ -43,15 +43,18 @@ def add(setup: Setup) -> None:
     setup.say("%s plugin marketplace add %s; plugin add %s" % (codex, target, NAMED))
     hooks = events.codex_hooks(setup.python)
     if setup.dry:
-        show(setup, [hook["command"] for groups in hooks.values() for group in groups for hook in group["hooks"]])
+        show(setup, [hook["command"] for groups in hooks["hooks"].values() for group in groups for hook in group["hooks"]])
         return
     os.makedirs(home(), exist_ok=True)
     journal = install.load_journal(setup.journals, config) or install.Journal(config, install.read(config), True)
     install.save_journal(setup.journals, journal)
-    install_codex.build(setup.root, target, setup.python, hooks)
-    run([codex, "plugin", "marketplace", "add", target])
-    run([codex, "plugin", "add", NAMED])
-    trust(setup, codex)
+    try:
+        install_codex.build(setup.root, target, setup.python, hooks)
+        run([codex, "plugin", "marketplace", "add", target])
+        run([codex, "plugin", "add", NAMED])
+        trust(setup, codex)
+    finally:
+        install.restore_line_ends(config, journal.before)
 
 
 def show(setup: Setup, commands: "list[str]") -> None:
@@ -98,6 +101,8 @@ def remove(setup: Setup) -> None:
         return
     if setup.dry:
         return
+    if journal:
+        install.restore_line_ends(config, journal.before)
     if journal and journal.before is None and (install.read(config) or b"").strip() == b"" and os.path.exists(config):
         os.unlink(config)  # Codex made it for us
     for folder in (os.path.join(home(), "plugins", "cache", MARKET), os.path.join(home(), "plugins", "data", "context-kernel-" + MARKET)):

@@ -352,7 +352,9 @@ def _leave() -> None:
 
 
 def _after_reply(event: dict) -> None:
-    """Booking and judging that no reply waits for."""
+    """Booking and judging that no reply waits for; another worker where the last one's time was up."""
     import after_reply
 
+    if cpu_limit.worker:
+        cpu_limit.worker.start()
     after_reply.run(event)

@@ -193,3 +193,15 @@ def test_nothing_is_left_open():
     assert sorted(os.listdir("/dev/fd")) == before
     with pytest.raises(ChildProcessError):
         os.waitpid(-1, os.WNOHANG)
+
+
+def test_what_takes_no_cpu_is_ended_by_the_clock(start, own_plugin_root, state):
+    planted(own_plugin_root, "normalize.plain", "plan", "import time\ntime.sleep(1000)\n")
+    server = start(own_plugin_root)
+    server.send(call("slow", post(tool_response=response(LONG))))
+    assert said(server.answer("slow", SOON)) == QUIET
+    event = {"session_id": "s", "hook_event_name": "PostToolUse", "tool_name": "Bash", "tool_use_id": "t", "tool_input": {"command": "make"},
+             "tool_response": response(LONG), "transcript_path": "", "cwd": ""}
+    assert plugin.hooked(plugin.run_script(own_plugin_root, "post_tool_use.py", event)) == (None, "")
+    assert server.end() == 0
+    assert rows_of(state) == ["CPU limit reached in normalize > plain"] * 2

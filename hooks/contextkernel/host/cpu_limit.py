@@ -10,6 +10,7 @@ Windows has neither the timer nor fork: there the worker is ended by the clock, 
 """
 from __future__ import annotations
 
+import gc
 import importlib
 import marshal
 import os
@@ -29,7 +30,8 @@ WAITED_MOST = 1.5  # seconds behind earlier calls, after which nothing is begun
 CLOCK, CLOCK_BULK = 1.7, 8e-8  # seconds by the clock, or so many a byte where that is more: a machine may be busy
 TOO_LITTLE = 0.05  # CPU seconds that are not worth a start
 HAS_TIMER = hasattr(signal, "setitimer")
-VALUE, FAULT = b"=", b"!"  # first byte of what a child says; otherwise it is the trace of one whose time was up
+HEAD = 9  # bytes: the kind of an answer and its size
+VALUE, FAULT = b"=", b"!"  # kinds; whatever else a child says is the trace of one whose time was up
 _PLACE = re.compile(rb'contextkernel[/\\](?:(\w+)[/\\])?(?:tongues[/\\])?(\w+)\.py"')
 
 worker: "Optional[Worker]" = None  # of a resident process
@@ -70,8 +72,6 @@ def call(function: "Callable", arguments: tuple, size: int, since: "Optional[flo
 
 
 def _forked(function: "Callable", arguments: tuple, seconds: float, clock: float) -> "Any":
-    import select  # late: scripts alone
-
     said, saying = os.pipe()
     try:
         child = os.fork()
@@ -81,8 +81,10 @@ def _forked(function: "Callable", arguments: tuple, seconds: float, clock: float
         raise OperatorError("no process for the operators: %s" % error) from None
     if child == 0:
         try:
-            os.close(said)
+            gc.disable()  # a collection would copy every page of the parent
             _trace_to(saying)
+            if HAS_TIMER:
+                signal.setitimer(signal.ITIMER_REAL, clock)
             _answer(saying, function, arguments, seconds)
         except BaseException as error:
             _say(saying, FAULT, _words(error))
@@ -90,22 +92,14 @@ def _forked(function: "Callable", arguments: tuple, seconds: float, clock: float
         finally:
             os._exit(0)  # whatever happened: nothing of the caller's runs twice
     os.close(saying)
-    parts, until = [], time.monotonic() + clock
+    parts = []
     try:
-        while True:
-            if not select.select([said], [], [], max(0.0, until - time.monotonic()))[0]:
-                os.kill(child, signal.SIGPROF)
-                until += 1.0
-                continue
-            part = os.read(said, 1 << 20)
-            if not part:
-                break
-            parts.append(part)
+        while not parts or parts[-1]:
+            parts.append(os.read(said, 1 << 20))
     finally:
         os.close(said)
         os.waitpid(child, 0)
-    whole = b"".join(parts)
-    return _value(whole[:1], whole[9:] if whole[:1] in (VALUE, FAULT) else whole)
+    return _value(b"".join(parts))
 
 
 class Worker:
@@ -148,18 +142,17 @@ class Worker:
             try:
                 process.stdin.write(len(task).to_bytes(8, "little") + task)
                 process.stdin.flush()
-                kind, size = process.stdout.read(1), b""
-                if kind in (VALUE, FAULT):
-                    size = process.stdout.read(8)
-                said = process.stdout.read(int.from_bytes(size, "little")) if size else process.stdout.read()
+                said = process.stdout.read(HEAD)
+                answers = said[:1] in (VALUE, FAULT)
+                said += process.stdout.read(_size(said)) if answers else process.stdout.read()
             except OSError as error:
                 self.end()
                 raise OperatorError("worker: %s" % error) from None
             finally:
                 timer.cancel()
-            if kind != VALUE:
+            if said[:1] != VALUE:
                 self.end()  # the next call starts another
-        return _value(kind, said)
+        return _value(said)
 
     def end(self) -> None:
         """End the process; harmless when it is over."""
@@ -195,22 +188,24 @@ def _answer(saying: int, function: "Callable", arguments: tuple, seconds: float)
     value = function(*arguments)
     if HAS_TIMER:
         signal.setitimer(signal.ITIMER_PROF, 0)
+        signal.setitimer(signal.ITIMER_REAL, 0)
     _say(saying, VALUE, marshal.dumps(value))
 
 
 def _trace_to(descriptor: int) -> None:
-    """From now on SIGPROF prints where this process stands, and ends it: in the middle of a pattern, too."""
+    """From now on a timer's signal prints where this process stands, and ends it: in the middle of a pattern, too."""
     if not HAS_TIMER:
         return
     import faulthandler
 
-    signal.signal(signal.SIGPROF, signal.SIG_DFL)  # it may have been ignored by who started us
-    signal.pthread_sigmask(signal.SIG_UNBLOCK, (signal.SIGPROF,))
-    faulthandler.register(signal.SIGPROF, file=descriptor, all_threads=False, chain=True)
+    for number in (signal.SIGPROF, signal.SIGALRM):
+        signal.signal(number, signal.SIG_DFL)  # it may have been ignored by who started us
+        faulthandler.register(number, file=descriptor, all_threads=False, chain=True)
+    signal.pthread_sigmask(signal.SIG_UNBLOCK, (signal.SIGPROF, signal.SIGALRM))
 
 
 def _say(descriptor: int, kind: bytes, data: bytes) -> None:
-    rest = memoryview(kind + len(data).to_bytes(8, "little") + data)
+    rest = memoryview(kind + len(data).to_bytes(HEAD - 1, "little") + data)
     try:
         while rest:
             rest = rest[os.write(descriptor, rest):]
@@ -223,14 +218,20 @@ def _words(error: BaseException) -> bytes:
     return words.encode("utf-8", "backslashreplace")
 
 
-def _value(kind: bytes, said: bytes) -> "Any":
-    if kind == VALUE:
-        return marshal.loads(said)
-    if kind == FAULT:
-        raise OperatorError(said.decode("utf-8", "replace"))
-    if not said:
+def _size(said: bytes) -> int:
+    return int.from_bytes(said[1:HEAD], "little")
+
+
+def _value(said: bytes) -> "Any":
+    """The value in what a child said before it ended or went on.  Raises as `call`."""
+    kind, data = said[:1], said[HEAD:]
+    if not said or kind in (VALUE, FAULT) and (len(said) < HEAD or len(data) != _size(said)):
         raise OperatorError("the process of the operators ended")
-    raise LimitError(_rule_in(said))
+    if kind == FAULT:
+        raise OperatorError(data.decode("utf-8", "replace"))
+    if kind != VALUE:
+        raise LimitError(_rule_in(said))
+    return marshal.loads(data)
 
 
 def _rule_in(trace: bytes) -> str:

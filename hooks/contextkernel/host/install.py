@@ -101,6 +101,25 @@ def write(path: str, raw: bytes) -> None:
         raise Refused("%s cannot be written (%s)" % (path, error.strerror)) from error
 
 
+def restore_line_ends(path: str, before: Optional[bytes]) -> None:
+    """Give a file back the line ends that it had: Codex writes LF alone.  Raises Refused.
+
+    The very bytes of `before` where nothing but line ends differs; CRLF everywhere where `before` had no other.
+    """
+    now = read(path)
+    if now is None or before is None or b"\r\n" not in before:
+        return
+    plain = now.replace(b"\r\n", b"\n")
+    if plain == before.replace(b"\r\n", b"\n"):
+        wanted = before
+    elif before.count(b"\n") == before.count(b"\r\n"):
+        wanted = plain.replace(b"\n", b"\r\n")
+    else:
+        return
+    if wanted != now:
+        write(path, wanted)
+
+
 # -- what is put in and taken out; each returns the settings, changed in place -----------------------------------------
 def _member(settings: dict, names: Tuple[str, ...], kind: type):
     """The container at a path of keys, made where missing. Raises Refused when something else stands there."""

@@ -5,6 +5,7 @@ Code runs the 4.6 models at 200,000 unless their id ends in [1m] (seen on 2.1.12
 """
 from __future__ import annotations
 
+import re
 from typing import NamedTuple
 
 UNKNOWN_WINDOW = 200000  # the smallest window of any current Claude model: too small a guess wastes room, too large a one fills it
@@ -24,6 +25,10 @@ PRICES = {  # US dollars for a million input tokens, as published; the longest s
 NEWER_TOKENIZER = ("claude-fable-5", "claude-opus-5", "claude-sonnet-5", "claude-haiku-5", "claude-mythos-5", "claude-opus-4-7", "claude-opus-4-8")
 
 
+# What providers put before a maker's name: us.anthropic.claude-…-v1:0, anthropic/claude-…, arn:aws:bedrock:…:inference-profile/…
+_FAMILY = re.compile(r"(?:^|[/.:])((?:claude|gpt|gemini)-[^/]*)$")
+
+
 class Model(NamedTuple):
     """A model's window in its own tokens, whether it is known, the bytes of code and logs that one of its tokens holds, and its price.
 
@@ -36,12 +41,20 @@ class Model(NamedTuple):
     price: float = 0.0
 
 
+def maker_name(model: str) -> str:
+    """A model id as its maker writes it, in small letters: without a provider's prefix, a claude's version and date behind dashes."""
+    name = model[:500].lower().strip()  # a longer one is none
+    found = _FAMILY.search(name)
+    name = found.group(1) if found else name
+    return re.sub(r"[.@]", "-", name) if name.startswith("claude-") else name
+
+
 def facts(model: str) -> Model:
     """What is known of a model id. Unknown ids get UNKNOWN_WINDOW.
 
     Bytes a token: 2.3 for the 5 families and their tokenizer, 2.8 otherwise, measured on 29,809 tool results of public sessions.
     """
-    name = model.lower().strip()
+    name = maker_name(model)
     ratio = 2.3 if name.startswith(NEWER_TOKENIZER) else 2.8
     price = PRICES.get(max((start for start in PRICES if name.startswith(start)), key=len, default=""), 0.0)
     if name.endswith("[1m]"):

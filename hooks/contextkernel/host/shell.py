@@ -180,9 +180,15 @@ def slicer_place(command: Command) -> int:
     if len(words) < at + 2 or os.path.basename(words[at].text) != "ck.py" or words[at + 1].text not in ("slice", "symbol") or not words[at + 1].literal:
         return -1
     rest = [word.text for word in words[at + 2:]]
-    if any(word == "--budget" or word.startswith("--budget=") for word in rest) or "--build" in rest or "-h" in rest or "--help" in rest:
+    if any(map(_names_budget, rest)) or "--build" in rest or "-h" in rest or "--help" in rest:
         return -1
     return words[-1].end
+
+
+def _names_budget(word: str) -> bool:
+    """Whether a word is `--budget`, or was meant to be: a shortened name is refused by ck.py, and must not be outvoted here."""
+    name = word.partition("=")[0]
+    return len(name) > 2 and "--budget".startswith(name)
 
 
 def with_budget(command: str) -> Optional[str]:

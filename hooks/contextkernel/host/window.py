@@ -12,6 +12,7 @@ LEAST = 4000
 WITHOUT_SESSION = 8000  # tokens: the default of a slice whose session is not known
 COMPACTION_RESERVE = 33000  # Claude Code compacts at window - 20,000 (answer) - 13,000 (margin); seen at 167,000 of 200,000 and 967,000 of 1,000,000
 ANSWER_RESERVE = 20000
+REFUSAL_RESERVE = 23000  # with DISABLE_AUTO_COMPACT=1 the client asks no more there: 976,500 of 1,000,000 went on, 978,000 did not (2.1.332)
 CODEX_COMPACTS_AT = 0.9  # of the window that Codex tells; its own default limit is 90 % of the whole window, this is 86 %
 TAIL = 2 * 1024 * 1024  # bytes of the transcript read for the newest usage
 
@@ -39,7 +40,8 @@ def compaction_point(model: str, environ: dict, used: int = 0, compacted_at: int
     """(tokens at which the client compacts, whether the window is known). CK_CONTEXT_WINDOW overrides the table.
 
     CLAUDE_CODE_AUTO_COMPACT_WINDOW narrows the window (the client takes at least 100,000), CLAUDE_AUTOCOMPACT_PCT_OVERRIDE
-    lowers the point, CLAUDE_CODE_DISABLE_1M_CONTEXT takes the large window away (all seen on 2.1.121 and 2.1.332).  A session
+    lowers the point, CLAUDE_CODE_DISABLE_1M_CONTEXT takes the large window away (all seen on 2.1.121 and 2.1.332).  Under
+    DISABLE_AUTO_COMPACT or DISABLE_COMPACT the point is where the client refuses to go on, whatever was compacted by hand.  A session
     that already holds more than the table allows has the large window; one that was compacted at `compacted_at` has no later point.
     """
     given = _number(environ, "CK_CONTEXT_WINDOW")
@@ -50,6 +52,8 @@ def compaction_point(model: str, environ: dict, used: int = 0, compacted_at: int
     narrowed = _number(environ, "CLAUDE_CODE_AUTO_COMPACT_WINDOW")
     if narrowed:
         window = min(window, max(100000, narrowed))
+    if _is_set(environ, "DISABLE_AUTO_COMPACT") or _is_set(environ, "DISABLE_COMPACT"):
+        return max(0, window - REFUSAL_RESERVE), bool(given) or facts.known
     point = window - COMPACTION_RESERVE
     percent = _number(environ, "CLAUDE_AUTOCOMPACT_PCT_OVERRIDE")
     if 0 < percent < 100:
