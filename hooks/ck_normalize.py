@@ -51,9 +51,7 @@ def main(argv: "list[str]") -> int:
             sys.stderr.write("ck.py normalize: original passed through: %s\n" % error)
             shown = raw
         else:
-            from contextkernel.masking import masked
-
-            book.record("receipt", {"tool": "Bash", "lane": "cli", "rule": "+".join(dict.fromkeys(e.rule for e in result.edits)), "command": masked(command),
+            book.record("receipt", {"tool": "Bash", "lane": "cli", "rule": "+".join(dict.fromkeys(e.rule for e in result.edits)), "command": command,
                                     "handle": handle, "raw": len(raw), "host": len(raw), "shown": len(shown), "lines": raw.count(b"\n") + 1,
                                     "lines_shown": shown.count(b"\n") + 1, "status": ""})
     sys.stdout.buffer.write(shown)

@@ -12,6 +12,7 @@ import threading
 import time
 from typing import Iterable, List, Optional
 
+from contextkernel.masking import PATH_MOST, masked, of_row
 from contextkernel.store import settings
 from contextkernel.store.blobs import StoreError, digest_of
 
@@ -72,7 +73,7 @@ class Ledger:
         return True
 
     def _insert(self, kind: str, row: dict, uid: str) -> None:
-        row = {name: _sound(name, value) for name, value in row.items()}
+        row = of_row({name: _sound(name, value) for name, value in row.items()})
         at = row.get("at") or time.time()
         if kind == "receipt":
             given = dict({"client": "claude", "session": "", "agent": "", "generation": None, "tool_use_id": "", "status": ""}, **row)
@@ -112,7 +113,7 @@ class Ledger:
     def judge(self, receipt: dict, status: str, reason: str = "") -> None:
         """Set the status of one receipt: verified, refused, missing, expired. Raises sqlite3.Error."""
         self._write("UPDATE receipts SET status = ?, reason = ? WHERE client = ? AND session = ? AND agent = ? AND generation = ? AND tool_use_id = ?",
-                    (status, reason[:300], receipt["client"], receipt["session"], receipt["agent"], receipt["generation"], receipt["tool_use_id"]))
+                    (status, masked(reason), receipt["client"], receipt["session"], receipt["agent"], receipt["generation"], receipt["tool_use_id"]))
 
     def reset_canary(self) -> int:
         """Number of receipts whose refusal or absence is forgotten: they count as never judged. Raises sqlite3.Error."""
@@ -122,12 +123,12 @@ class Ledger:
     def offset(self, path: str) -> dict:
         """The follower's stored state for a transcript; {} when it is new."""
         with self._lock:
-            row = self.db.execute("SELECT state FROM offsets WHERE path = ?", (path,)).fetchone()
+            row = self.db.execute("SELECT state FROM offsets WHERE path = ?", (masked(path, PATH_MOST),)).fetchone()
         return json.loads(row[0]) if row else {}
 
     def keep_offset(self, path: str, state: dict) -> None:
         """Store the follower's state for a transcript. Raises sqlite3.Error."""
-        self._write("INSERT OR REPLACE INTO offsets VALUES (?, ?, ?)", (path, json.dumps(state), time.time()))
+        self._write("INSERT OR REPLACE INTO offsets VALUES (?, ?, ?)", (masked(path, PATH_MOST), json.dumps(state), time.time()))
 
     def held(self, session: str, agent: str, path: str) -> dict:
         """What is known of the copies of a file that this agent's context holds; {} when nothing is."""
@@ -136,8 +137,9 @@ class Ledger:
         return json.loads(row[0]) if row else {}
 
     def hold(self, session: str, agent: str, path: str, facts: dict) -> None:
-        """Store what is known of the copies of a file. Raises sqlite3.Error."""
-        self._write("INSERT OR REPLACE INTO reads VALUES (?, ?, ?, ?, ?)", (session, agent, path, json.dumps(facts), time.time()))
+        """Store what is known of the copies of a file; nothing where its path holds a secret (it is shown whole then). Raises sqlite3.Error."""
+        if masked(path, PATH_MOST) == path:
+            self._write("INSERT OR REPLACE INTO reads VALUES (?, ?, ?, ?, ?)", (session, agent, path, json.dumps(facts), time.time()))
 
     def pinned(self, now: float) -> "set[str]":
         """Handles that no sweep may remove: those with a live pin, and all of sessions that were active in the last day."""
@@ -192,7 +194,7 @@ class Ledger:
                 self._insert(str(row.get("kind")), row, uid)
                 return 1
         except UNFIT + (RecursionError, sqlite3.InterfaceError, sqlite3.ProgrammingError):
-            self._insert("note", {"event": "spool", "text": "unreadable row: %r" % line[:200]}, uid)
+            self._insert("note", {"event": "spool", "text": "unreadable row of %d bytes" % len(line)}, uid)
         return 0
 
 

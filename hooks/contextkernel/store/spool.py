@@ -21,10 +21,12 @@ def append(kind: str, row: dict) -> None:
     global _path
     if settings.flag("CK_LOG_OFF"):
         return
+    from contextkernel.masking import of_row  # late: most events book nothing
+
     try:
         if not _path or not _path.startswith(settings.data_root() + os.sep):
             _path = os.path.join(settings.folder("spool"), "%d-%d.jsonl" % (time.time_ns(), os.getpid()))
-        line = json.dumps(dict(row, kind=kind, at=row.get("at") or time.time())).encode("ascii") + b"\n"
+        line = json.dumps(dict(of_row(row), kind=kind, at=row.get("at") or time.time())).encode("ascii") + b"\n"
         handle = os.open(_path, os.O_WRONLY | os.O_CREAT | os.O_APPEND, 0o600)
         try:
             if os.write(handle, line) < len(line):  # a full disk takes a part
