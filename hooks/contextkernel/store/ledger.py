@@ -10,17 +10,17 @@ import os
 import sqlite3
 import threading
 import time
-from typing import Iterable, List, Optional
+from typing import Iterable, List
 
 from contextkernel.masking import PATH_MOST, masked, of_row
 from contextkernel.store import settings
 from contextkernel.store.blobs import StoreError, digest_of
 
-SCHEMA = 1  # PRAGMA user_version
+SCHEMA = 2  # PRAGMA user_version
 BUSY_MS = 50  # no event waits longer for another process
 
 RECEIPT = ("client", "session", "agent", "generation", "tool_use_id", "tool", "lane", "rule", "command", "handle", "raw", "host",
-           "shown", "lines", "lines_shown", "status", "reason", "at", "cwd", "agent_type", "transcript")
+           "shown", "lines", "lines_shown", "status", "reason", "at", "cwd", "agent_type", "transcript", "repo")
 NUMBERS = frozenset(("raw", "host", "shown", "lines", "lines_shown", "bytes", "at"))
 LARGEST = 1 << 62  # SQLite's integers end at 2**63; NaN and infinity are no sizes either
 UNFIT = (TypeError, ValueError, KeyError, OverflowError)  # what a row raises that the tables cannot hold
@@ -41,7 +41,7 @@ CREATE TABLE IF NOT EXISTS offsets (path TEXT PRIMARY KEY, state TEXT, at REAL);
 CREATE TABLE IF NOT EXISTS pins (handle TEXT, reason TEXT, until REAL, PRIMARY KEY (handle, reason));
 """
 # Steps from each older schema to the next; step n is run when user_version is n.
-MIGRATIONS: "dict[int, str]" = {0: _TABLES}
+MIGRATIONS: "dict[int, str]" = {0: _TABLES, 1: "ALTER TABLE receipts ADD COLUMN repo TEXT;"}  # repo: see store/origin.py; NULL in rows before it
 
 
 class Ledger:
@@ -159,11 +159,6 @@ class Ledger:
             names = [column[0] for column in found.description]
             return [dict(zip(names, row)) for row in found]
 
-    def was(self, handle: str) -> Optional[dict]:
-        """The newest receipt that named a handle, or a longer one that starts with it: what an expired blob was."""
-        found = self.rows("SELECT * FROM receipts WHERE handle LIKE ? OR handle LIKE ? ORDER BY at DESC LIMIT 1", (handle + "%", "% " + handle + "%")) if handle.isalnum() else []
-        return found[0] if found else None
-
     # -- the spool ------------------------------------------------------------------------------
     def take_spool(self) -> int:
         """Rows taken in from spool files of ended processes; each file goes once its rows are committed. Raises sqlite3.Error."""
@@ -221,6 +216,19 @@ def _alive(name: str) -> bool:
     return True
 
 
+def _stepped(db: sqlite3.Connection, version: int) -> int:
+    """The schema's version after one step, made by us or by a process that was faster. Raises sqlite3.Error."""
+    try:
+        db.executescript("BEGIN IMMEDIATE;" + MIGRATIONS[version] + "PRAGMA user_version = %d; COMMIT;" % (version + 1))
+        return version + 1
+    except sqlite3.OperationalError:
+        db.rollback()
+        now = db.execute("PRAGMA user_version").fetchone()[0]
+        if now <= version:
+            raise
+        return now
+
+
 def open_ledger(read_only: bool = False) -> Ledger:
     """The ledger, its schema brought up to date, the spool taken in. Raises StoreError."""
     path = os.path.join(settings.data_root(), "state.db")
@@ -236,8 +244,7 @@ def open_ledger(read_only: bool = False) -> Ledger:
         db.execute("PRAGMA journal_mode = WAL")
         db.execute("PRAGMA synchronous = NORMAL")  # WAL: a power cut can lose the last rows, never damage
         while version < SCHEMA:
-            db.executescript("BEGIN IMMEDIATE;" + MIGRATIONS[version] + "PRAGMA user_version = %d; COMMIT;" % (version + 1))
-            version += 1
+            version = _stepped(db, version)
         ledger = Ledger(db)
         ledger.take_spool()
         return ledger
