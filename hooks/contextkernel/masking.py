@@ -20,11 +20,12 @@ PATH_MOST = 1024  # characters of a path
 KEYS = frozenset(("kind", "client", "session", "agent", "tool_use_id", "handle", "lane", "status", "repo"))
 MOST = {"text": 500, "why": 500, "cwd": PATH_MOST, "path": PATH_MOST, "transcript": PATH_MOST}
 
-_NAMED = Pattern(r"""(?<![^\W_])(?<!\w)([^\W\d](?:[\w$]|[.-](?=[\w$])){0,80})((?:\\?["'])?[\])]{0,2}\s{0,4}(?::=|=>|={1,3}|\?=|\+=|:(?!:)|：|＝|%3[DdAa]|\s+is\s+(?=["'\w]))\s{0,4})""")
+_NAMED = Pattern(r"""(?<![^\W_])(?<!\w)([^\W\d](?:[\w$]|[.-](?=[\w$])){0,80})((?:\\?["'])?[\])]{0,2}\s{0,4}(?::\s{1,3}[&A-Za-z][\w<>.&|'\[\]]{0,40}\??\s{0,3}=(?=\s)|:=|=>|={1,3}|\?=|\+=|:(?!:)|：|＝|%3[DdAa]|\s+is\s+(?=["'\w]))\s{0,4})""")
 _SPACED = Pattern(r"""(?<![\w-])(?:config\w*(?:[ :]set)?|configure[ ]set|set(?:-secret)?|setx|setenv|export|ENV|ARG|-x|-gx|-gU?x)\s+(?:--?\S+\s+){0,4}["']?([^\s"'=|;&]{2,120})["']?\s+(?=[^\s=-])""")
 _LONG = Pattern(r"(?<![\w-])(--?|/)([^\W\d][\w.-]{0,60})\s+(?=[^\s-]|-[^\s-]*[\d!@#$%^&*])")
 _PROSE = Pattern(r"""(?<![\w-])["']?([^\W\d][\w.-]{0,60})["']?[\s,]{1,4}(?=\S)""")
-_PAIRS = Pattern(r"""(?i)([^\W\d][\w.-]{0,80})((?:\\?["'])?\s{0,4}(?:,|</key>|</name>|>)?\s{0,20}(?:\\?["'<]|-\s)?(?:value|val|string|default|content|data)(?:\\?["'])?\s{0,4}[:=>]\s{0,4})""")
+_LINE = Pattern(r"""^[ \t]*["']?([^\W\d][\w.-]{0,60})["']?[ \t]+("[^"\n]+"|'[^'\n]+'|[^\s"'=:{([]+);?[ \t]*$""", re.M)
+_PAIRS = Pattern(r"""(?i)([^\W\d][\w.-]{0,80})((?:\\?["'])?\s{0,4}(?:,|</key>|</name>|>|\{)?\s{0,20}(?:\\?["'<]|-\s)?(?:value|val|string|default|content|data)(?:\\?["'])?\s{0,4}[:=>]\s{0,4})""")
 _ELEMENT = Pattern(r"""<(?:[\w-]+:)?([^\W\d][\w.-]{0,80})(?:\s[^<>]{0,200})?>([^<]{1,500})(?=<)""")
 _QUOTED_PAIR = Pattern(r"""\\?["']([^\W\d][\w.-]{0,80})\\?["']\s{0,4}(?:,|=>|\))\s{0,4}(?=\\?["'])""")
 _HEADER = Pattern(r"""(?i)(?<![a-z0-9])(?:proxy-|x-|http_|https_)?(?:authorization|authentication-token|auth-token|set-cookie2?|cookie)\\?["']?\]?\)?(?:\s{0,4}(?:=>|[:=,])\s{0,4}|\s{1,4}(?=\\?["']?(?:bearer|basic|token|digest)\b))(?=\S)""")
@@ -240,6 +241,9 @@ def _named(text: str, small: str, enclosing: "list[str]"):
             level = names.telling(found.group(1))
             if level and names.is_secret(found.group(1), level, found.group(2).strip()):
                 yield found.start(2), found.end(2)
+    for found in _LINE.finditer(text) if "\n" in text else ():
+        if names.telling(found.group(1)) == 2 and names.is_secret(found.group(1), 2, found.group(2)):
+            yield found.start(2), found.end(2)
     done = 0
     for found in _PROSE.finditer(text):
         if found.start() >= done and names.telling(found.group(1)) == 2:
@@ -284,8 +288,8 @@ def _in_places(text: str, small: str, enclosing: "list[str]", is_cut: bool):
 
     for words, before, value in tools.PLACES:
         if before and any(word in small for word in words):
-            flags = re.I if before.startswith("(?i)") else 0
-            for found in re.finditer("(%s)(%s)" % (before[4 if flags else 0:], value), text, flags):
+            flags = re.M | (re.I if before.startswith("(?i)") else 0)
+            for found in re.finditer("(%s)(%s)" % (before[4 if flags & re.I else 0:], value), text, flags):
                 if not _plain(found.group(2), enclosing[found.start(2)]):
                     yield found.start(2), found.end(2)
     yield from _options(text, small, enclosing, tools)
@@ -301,19 +305,26 @@ def _plain(value: str, inside: str) -> bool:
 
 def _options(text: str, small: str, enclosing: "list[str]", tools):
     """Spans of values of options that are secret for the program named before them on the command."""
-    if not any(name in small for row in tools.TOOLS for name in row[0].split()):
+    if not (" -" in text or " /" in text):
         return
-    table, active, last = tools.options(), [], ""
+    table, active, last, others, user = tools.options(), [], "", False, False
     for found in re.finditer(r"[^\s|;&\"'`(){}<>]+|[|;&\n]", text):
         word, start = found.group(), found.start()
         if word in "|;&\n":
-            active = active if word == "\n" and last == "\\" else []
-        elif word[0] in "-/" and active:
+            if word != "\n" or last != "\\":
+                active, others, user = [], False, False
+        elif word[0] in "-/" and (active or user):
             yield from _option(text, enclosing, active, word, start)
+            if user and not others and not active:
+                for at, end in _option(text, enclosing, ["-p", "-P"], word, start):
+                    if not tools.PORT.fullmatch(text[at:end].strip("\"'")):
+                        yield at, end
         base = re.split(r"[/\\]", word)[-1].lower()
         base = base[:-4] if base.endswith(".exe") else base
         if base in table and word[0] != "-":
             active = active + table[base]
+        others = others or base in tools.OTHERS
+        user = user or word in tools.USER or word.startswith(("--user=", "--username=", "-u="))
         last = word
 
 
@@ -326,7 +337,7 @@ def _option(text: str, enclosing: "list[str]", active: "list[str]", word: str, s
             at = start + len(word)
             while at < len(text) and text[at] in " \t=\\\n":
                 at += 1
-            if sign == "+" or at >= len(text) or text[at] == "-" and not text[at + 1:at + 2].isdigit():
+            if (sign == "+" and (at > start + len(word) or text[at:at + 1] not in ("'", '"'))) or at >= len(text) or text[at] == "-" and not text[at + 1:at + 2].isdigit():
                 continue
         elif word.startswith((name + "=", name + ":")):
             at = start + len(name) + 1

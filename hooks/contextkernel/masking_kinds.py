@@ -122,12 +122,12 @@ def without_logins(text: str) -> str:
             at = hook.end(1)
         start = text.find("://", begin)
     text = "".join(parts) + text[at:]
-    return _BARE_LOGIN.sub(lambda m: m.group(1) + HIDDEN + "@" if looks_random(m.group(2), 6) and not m.group(2).startswith("sha256") else m.group(0), text) if "@" in text else text
+    return _BARE_LOGIN.sub(lambda m: m.group(1) + HIDDEN + "@" if (looks_random(m.group(2), 6) or m.group(3) or "/" in m.group(1)[1:] or "\\" in m.group(1)) and not m.group(2).startswith("sha256") else m.group(0), text) if "@" in text else text
 
 
 # An address's user and password: up to the last @ before a blank or a slash; a slash may stand in the password only.
-_USERINFO = Pattern(r"([^\s/:@\"'<>?#]{0,500})(?::((?:[^\s/\"'<>@]|@(?=[^\s/\"'<>@]{0,200}@)){0,500}|[^\s@\"'<>]{0,500}))?@(?=[\w\[$%{<*-])|([^\s/\"'<>:]{1,200}@[^\s/\"'<>:@]{1,200})@")
-_BARE_LOGIN = Pattern(r"(?<![\w/@.:%-])([A-Za-z][\w.\\/-]{0,60}:)([^\s:@/\"'{}()]{6,100})@(?=[A-Za-z0-9\[$*])")
+_USERINFO = Pattern(r"([^\s/:@\"'<>?#]{0,500}(?:@[\w.-]{1,100}(?=:[^\s@/\"'<>]{1,200}@))?)(?::((?:[^\s/\"'<>@]|@(?=[^\s/\"'<>@]{0,200}@)){0,500}|[^\s@\"'<>]{0,500}))?@(?=[\w\[$%{<*-])|([^\s/\"'<>:]{1,200}@[^\s/\"'<>:@]{1,200})@")
+_BARE_LOGIN = Pattern(r"(?<![\w/@.:%-])([A-Za-z][\w.\\/-]{0,60}:)([^\s:@/\"'{}()]{6,100})@(?=[A-Za-z0-9\[$*](?:[\w.-]{0,100}(:\d{2,5}\b))?)")
 
 
 def without_random(text: str) -> str:

@@ -18,7 +18,7 @@ class Pattern:
 
 STRONG = frozenset("""pass passe passwd passwort passwords password passphrase passcode passkey pwd pw psk pswd passw secret secrets
  token apikey apitoken authtoken accesstoken accesskey secretkey privatekey credential credentials creds cred jwt bearer otp totp
- sas pat apisecret clientsecret webhook requirepass masterauth masteruser_password passin passout connectionstring
+ sas pat apisecret clientsecret webhook requirepass masterauth masteruser_password passin passout connectionstring sonarlogin dsonarlogin
  contraseña contrasena contrasenya contrasinal clave motdepasse mdp kennwort losungswort geheimnis geheimwort zugangsschlüssel senha
  palavrapasse пароль пароля парол паролі секрет токен ключ hasło hasla haslo heslo lösenord losenord passord adgangskode kodeord
  salasana wachtwoord geheim jelszó jelszo parola şifre sifre parole sandi katasandi khẩu matkhau lozinka zaporka lozinku geslo

@@ -13,10 +13,11 @@ TOOLS = (
      " mariadb-admin mycli percona xtrabackup innobackupex", "-p"),
     ("mongo mongosh mongodump mongorestore mongoexport mongoimport mongostat mongotop mongofiles", "-p"),
     ("sshpass cqlsh crackmapexec nxc netexec evil-winrm hydra medusa ncftp ncftpget ncftpput twine rdesktop psexec psexec.py winrs"
-     " elasticsearch-users arangosh couchbase-cli vncdotool useradd usermod adduser", "-p"),
+     " elasticsearch-users arangosh couchbase-cli vncdotool useradd usermod adduser"
+     " cypher-shell rabbitmqadmin nodetool", "-p"),
     ("redis-cli valkey-cli keydb-cli redis-benchmark", "-a"),
     ("ldapsearch ldapadd ldapmodify ldapdelete ldapwhoami ldapcompare ldapmodrdn", "-w"), ("ldappasswd", "-w -s -a"),
-    ("smbclient rpcclient smbget smbcacls smbtree smbspool winexe wmic pth-winexe net nmblookup", "-U% --user%"),
+    ("smbclient rpcclient smbget smbcacls smbtree smbspool winexe wmic pth-winexe net nmblookup wbinfo", "-U% --user% -a%"),
     ("curl", "-u: -U: --user: --proxy-user: -b --cookie -E: --cert: --proxy-cert:"), ("wget aria2c", "-b"),
     ("http https xh httpie", "-a: --auth:"), ("ab", "-A: -P:"), ("hey", "-a:"), ("etcdctl", "--user:"), ("lftp", "-u,"), ("ftp", "-u:"),
     ("openssl", "-k -K -hmac -pass -passin -passout"), ("gpg gpg2", "--passphrase"),
@@ -24,14 +25,18 @@ TOOLS = (
     ("mosquitto_pub mosquitto_sub mosquitto_rr ipmitool", "-P"), ("snmpwalk snmpget snmpset snmpbulkwalk", "-A -X"),
     ("ssh-keygen", "-N -P"), ("security", "-p -w -P"), ("pdftotext pdftoppm pdfimages", "-upw -opw"), ("plink pscp psftp", "-pw"),
     ("nuget dotnet", "-k"), ("swaks", "-ap -a"), ("sendemail", "-xp"), ("vercel codecov flyctl fly", "-t"), ("xfreerdp wfreerdp", "/p"),
-    ("schtasks", "/rp /p"), ("cmdkey", "/pass"), ("hashcat john", "-w"), ("bw", "--session"), ("gh", "-b --body"), ("secret-tool", ""),
+    ("schtasks", "/rp /p"), ("cmdkey", "/pass"), ("hashcat john", "-w"), ("bw op", "--session"), ("netlify", "--auth"), ("gh", "-b --body"),
 )
+# Of any other program: what follows -p where a user was named, unless it is a port, a mapping or a folder to be made.
+USER = ("-u", "-U", "-l", "-user", "--user", "--username", "-username", "--login")
+OTHERS = frozenset("sudo doas su docker podman nerdctl ssh scp sftp rsync cp mv mkdir install tar ps patch git psql pg_dump runuser chown id crontab systemctl journalctl lsof top kill pgrep pkill".split())
+PORT = Pattern(r"\d{1,5}|[\d.]*:?\d{1,5}:\d{1,5}(?:/(?:tcp|udp))?|[./~$].*")
 # (a row applies where the text holds one of these words, what stands before the secret, the secret): shell words as one item.
 _V = r"""(?:"(?:\\.|[^"\\])*"|\$?'[^']*'|\\.|[^\s"'&;|\\])+"""
 _W = r"[^\s|;&]+"
 _L = r"[^|;&\n]"
 PLACES = (
-    (("login",), r"\b(?:docker|podman|az|helm|nerdctl|oras|crane|skopeo|buildah|oc|cf|ibmcloud|argocd|rancher|glab|doctl|cloudctl|odo|kubelogin|regctl)\b" + _L + r"{0,60}?\b(?:login|auth init)\b" + _L + r"{0,120}?\s(?:-p|-t|-u\s+[^\s:|;&]+:)[\s=]*", _V),
+    (("login", "auth init"), r"\b(?:docker|podman|az|helm|nerdctl|oras|crane|skopeo|buildah|oc|cf|ibmcloud|argocd|rancher|glab|doctl|cloudctl|odo|kubelogin|regctl)\b" + _L + r"{0,60}?\b(?:login|auth init)\b" + _L + r"{0,120}?\s(?:-p|-t|-u\s+[^\s:|;&]+:)[\s=]*", _V),
     (("htpasswd",), r"\bhtpasswd\s+(?=" + _L + r"{0,80}-\w*b)" + _L + r"{0,200}\s", _V),
     (("vault",), r"\bvault\s+(?:kv\s+)?(?:write|put|patch)\b", _L + r"*"),
     (("vault",), r"\bvault\s+(?:unseal|login|unwrap|operator\s+unseal|token\s+\w+)\s+(?:-[\w-]+=\S*\s+)*(?!-)", _V),
@@ -41,11 +46,22 @@ PLACES = (
     (("sqlplus", "sqlldr", "expdp", "impdp", "rman", "sqlcl"), r"\b(?:sqlplus|sqlldr|expdp|impdp|rman|sqlcl)\b" + _L + r"{0,200}?[\s='\"][\w$#.]{1,60}/(?!/)", r"(?:\"[^\"]*\"|[^\s@\"'/|;&]+)"),
     (("rabbitmqctl", "rabbitmqadmin"), r"\brabbitmqctl\b" + _L + r"{0,80}?\b(?:add_user|change_password|authenticate_user)\s+" + _V + r"\s+", _V),
     (("alias set", "config host add"), r"\b(?:mc|mcli)\b" + _L + r"{0,60}?(?:alias set|config host add)\s+\S+\s+", _L + r"*"),
+    (("mysqladmin",), r"\bmysqladmin\b" + _L + r"{0,200}?\s(?:old-)?password\s+", _V),
+    (("token set", "token add", "tokens add"), r"\btokens?\s+(?:set|add)\s+(?!-)", _V),
+    (("config set api=",), r"\bconfig set api=", _V),
+    (("securestring",), r"(?i)\bConvertTo-SecureString\s+(?:-String\s+)?", _V),
+    (("-cli",), r"(?i)\b(?:redis|valkey|keydb)-cli\b" + _L + r"{0,100}?\sauth\s+", _L + r"+"),
+    (("ftp",), r"(?i)^\s*(?:quote\s+)?(?:user\s+\S+|pass)\s+", _V),
+    (("-setairportnetwork",), r"-setairportnetwork\s+\S+\s+" + _V + r"\s+", _V),
+    (("passw", "secret", "token", "cred", "key", "pwd"), r"\b(?:echo|printf)\s+(?:-[neE]+\s+)*(?=[^|;&\n>]{1,500}>{1,2}\s*['\"]?[^\s>|;&]{0,100}(?:passw|secret|token|credential|\.pem|_key|api-?key|pwd))", r"[^|;&\n>]+(?=>)"),
+    (("passw", "secret", "token", "askpass", "passphrase"), r"<\(\s*(?:echo|printf)\s+", r"[^)]+"),
+    (("--arg",), r"(?i)--arg(?:json)?\s+\w*(?:pass|pwd|secret|token|key|cred)\w*\s+", _V),
+    (("--set",), r"--set\s+'(?:\[[^\[\]\n]{1,80}\])+\s+", r"\"[^\"]*\""),
     (("wpa_passphrase",), r"\bwpa_passphrase\s+" + _V + r"\s+", _V),
-    (("nmcli", "iwconfig", "netsh", "wpa_cli", "networksetup"), r"\b(?:password|psk|wep-key\d?|(?:[\w-]+\.)(?:psk|password|wep-key\d)|key|keymaterial|-setairportnetwork\s+\S+\s+\S+)[\s=]+", _V),
+    (("nmcli", "iwconfig", "netsh", "wpa_cli"), r"\b(?:password|psk|wep-key\d?|(?:[\w-]+\.)(?:psk|password|wep-key\d)|key|keymaterial)[\s=]+", _V),
     (("passwd",), r"\bopenssl\s+passwd\b(?:\s+-(?!salt)\w+)*\s+(?!-)", _V),
     (("mkpasswd", "obscure", "hash-password", "grub-mkpasswd", "encrypt_string"), r"\b(?:mkpasswd(?:\s+-\S+(?:\s+sha-?\d+)?)*|rclone\s+obscure|hash-password\s+--plaintext|ansible-vault\s+encrypt_string)\s+(?!-)", _V),
-    (("pass ",), r"\brclone\s+config\s+\w+" + _L + r"{0,200}?\s(?:pass|password|secret_access_key)\s+", _V),
+    (("rclone",), r"\brclone\s+config\s+\w+" + _L + r"{0,200}?\s(?:pass|password|secret_access_key)\s+", _V),
     (("config", "configure", "setx", "setenv", "env ", "set ", "set-", "secret"), "", ""),  # NAME VALUE: see `masking`
     (("http-basic",), r"\bhttp-basic\.\S+\s+" + _V + r"\s+", _V),
     (("pypi-token", "-oauth.", "gitlab-token", "bearer."), r"\b(?:pypi-token|github-oauth|gitlab-oauth|gitlab-token|bearer)\.\S+\s+", _V),
@@ -72,7 +88,7 @@ PLACES = (
 )
 # Programs and options that read a secret from stdin.
 READERS = Pattern(r"""(?i)\bchpasswd\b|\bpasswd\b|-stdin\b|-with-token\b|\bsudo\b[^|;&\n]{0,40}\s(?:-\w*S\b|--stdin)|\bpass(?:in|out)?[\s=]+(?:stdin|fd:)|-passphrase-fd\b|\bkinit\b|\bsmbpasswd\b"""
-                     r"""|\bsecret-tool\b|\bpass\s+insert\b|/dev/stdin\b|\bsecrets?\s+(?:create|set|put|add|versions|import)\b|--data-file[\s=]-|\bhtpasswd\b|\bmkpasswd\b|\bcryptsetup\b|\bssh-add\b|\bvault\b"""
+                     r"""|\bsecret-tool\b|\bkeyring\b|\bpass\s+insert\b|/dev/stdin\b|\bsecrets?\s+(?:create|set|put|add|versions|import)\b|--data-file[\s=]-|\bhtpasswd\b|\bmkpasswd\b|\bcryptsetup\b|\bssh-add\b|\bvault\b"""
                      r"""|\benv\s+add\b|\bsu\b\s|\bkeyctl\b|\bkubeseal\b|\bansible-vault\b|\bsops\b|\bage\s|\bnpm\s+login\b|\blogin\b|\bsnap\s+login\b|\bgpg2?\b|\bbase64\b(?!\s+(?:-d|-D|--decode))|\bdebconf-set-selections\b|\bopenssl\b"""
                      r"""|\bwpa_passphrase\b|\bpg_restore\b|\bfscrypt\b|\bveracrypt\b|\bborg\b|\brestic\b|\bunlock\b|\bsecurity\b|\bredis-cli\b|\bmysql_config_editor\b|\blxc\b|\bcredential\b""")
 _WRITER = Pattern(r"(?<![\w-])(?:echo|printf|yes|Write-Output|print)\s+(?:-[neE]+\s+)*")

@@ -151,3 +151,19 @@ def test_300_kilobytes_end_soon(piece):
     start = time.process_time()
     masking.masked(text)
     assert time.process_time() - start < 2, "one second is what it may take on a machine of its own"
+
+
+def test_every_pattern_compiles():
+    """They are compiled when they are needed: a wrong one would be found by a user's hook."""
+    import re
+
+    from contextkernel import masking_kinds, masking_names, masking_tools
+
+    for module in (masking, masking_kinds, masking_names, masking_tools):
+        for value in vars(module).values():
+            if isinstance(value, masking_names.Pattern):
+                re.compile(*value.given)
+    for _, before, value in masking_tools.PLACES:
+        re.compile("(%s)(%s)" % (before.replace("(?i)", "", 1), value))
+    for _, pattern in masking_kinds._SHAPES:
+        re.compile(pattern)
