@@ -1,7 +1,7 @@
 """ck: the command line of context-kernel.
 
     ck.py normalize --command CMD --exit-code N < raw     the operator as a filter
-    ck.py recall HANDLE [--lines A-B | --grep RE]         a stored original, byte for byte
+    ck.py recall HANDLE [--lines A-B | --grep RE] [--any] a stored original, byte for byte
     ck.py slice --repo DIR --symptom FILE --budget N      the places of a repository that a symptom points to
     ck.py symbol FILE NAME                                what one definition needs, by line ranges
     ck.py savings                                         the report

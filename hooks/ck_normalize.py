@@ -1,6 +1,7 @@
 """ck.py normalize: a tool output on stdin, what the model would read on stdout. The original is stored first."""
 from __future__ import annotations
 
+import os
 import re
 import sys
 
@@ -32,6 +33,13 @@ def _arguments(argv: "list[str]") -> "tuple[str, int]":
     return command, code
 
 
+def _folder() -> str:
+    try:
+        return os.getcwd()
+    except OSError:
+        return ""
+
+
 def main(argv: "list[str]") -> int:
     """0, or 2 after one line on stderr. The raw bytes pass unchanged where the store cannot hold them."""
     import operators
@@ -57,10 +65,8 @@ def main(argv: "list[str]") -> int:
             sys.stderr.write("ck.py normalize: original passed through: %s\n" % error)
             shown = raw
         else:
-            from contextkernel.masking import masked
-
-            book.record("receipt", {"tool": "Bash", "lane": "cli", "rule": "+".join(rules), "command": masked(command),
-                                    "handle": handle, "raw": len(raw), "host": len(raw), "shown": len(shown), "lines": raw.count(b"\n") + 1,
+            book.record("receipt", {"tool": "Bash", "lane": "cli", "rule": "+".join(rules), "command": command,
+                                    "handle": handle, "raw": len(raw), "host": len(raw), "shown": len(shown), "cwd": _folder(), "lines": raw.count(b"\n") + 1,
                                     "lines_shown": shown.count(b"\n") + 1, "status": ""})
     sys.stdout.buffer.write(shown)
     sys.stdout.buffer.flush()

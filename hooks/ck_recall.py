@@ -5,21 +5,25 @@ import os
 import re
 import sys
 
-from contextkernel.store import blobs, book
+from contextkernel.store import blobs, book, origin
 
-USAGE = "usage: ck.py recall HANDLE [--lines A-B | --grep RE]"
+USAGE = "usage: ck.py recall HANDLE [--lines A-B | --grep RE] [--any]"
+ELSEWHERE = "handle %s was made in another repository and session"
 
 
 def main(argv: "list[str]") -> int:
     """0; 1 when --grep finds nothing; 2 after one line on stderr (wrong call, unknown handle)."""
+    everywhere = "--any" in argv[1:] and argv[-2] != "--grep"
     try:
-        handle, lines, pattern = _arguments(argv)
+        handle, lines, pattern = _arguments([word for n, word in enumerate(argv) if not (everywhere and n and word == "--any")])
         data = blobs.get(handle)
+        if not everywhere and not is_honoured(handle, *_caller()):
+            raise ValueError("%s: --any gives it all the same" % (ELSEWHERE % handle))
     except ValueError as error:
         sys.stderr.write("ck.py recall: %s\n" % error)
         return 2
     except blobs.UnknownHandle as error:
-        sys.stderr.write("ck.py recall: %s%s\n" % (error, what_it_was(handle)))
+        sys.stderr.write("ck.py recall: %s%s\n" % (error, what_it_was(handle, *_caller())))
         return 2
     if lines:
         data = _part(data, *lines)
@@ -63,18 +67,25 @@ def _matching(data: bytes, pattern: "re.Pattern[bytes]") -> bytes:
     return b"".join(b"%d:%s\n" % (number, line) for number, line in enumerate(data.split(b"\n"), 1) if pattern.search(line))
 
 
-def what_it_was(handle: str) -> str:
-    """What the ledger knows of a handle whose blob is gone, as " (it was …)"; "" where it knows nothing."""
-    import sqlite3  # late: only for a handle that is gone
-
-    from contextkernel.store import ledger
-
+def _caller() -> "tuple[str, str, str]":
+    """(session, folder, transcript) of who calls, as far as the environment tells."""
+    transcript = os.environ.get("CK_TRANSCRIPT", "")
     try:
-        books = ledger.open_ledger()
-        row = books.was(handle.strip().lower())
-        books.close()
-    except (blobs.StoreError, sqlite3.Error):
+        folder = os.getcwd()
+    except OSError:
+        folder = ""
+    return os.environ.get("CLAUDE_CODE_SESSION_ID") or os.path.basename(transcript)[:-len(".jsonl")], folder, transcript
+
+
+def is_honoured(handle: str, session: str, folder: str, transcript: str) -> bool:
+    """Whether a stored text is given back here: where it was made, or where that cannot be told."""
+    issued = os.path.basename(blobs.find(handle)).partition(".")[0]
+    return origin.honoured(origin.receipts_of(issued) or (), session, folder, transcript)
+
+
+def what_it_was(handle: str, session: str = "", folder: str = "", transcript: str = "") -> str:
+    """What the ledger knows of a handle whose blob is gone, as " (it was …)"; "" where it knows nothing, or it was made elsewhere."""
+    rows = origin.receipts_of(handle.strip().lower())
+    if not rows or not origin.honoured(rows, session, folder, transcript):
         return ""
-    if not row:
-        return ""
-    return " (it was %d lines of %s: %s)" % (row["lines"] or 0, row["tool"] or "a tool", (row["command"] or "").replace("\n", " ")[:120])
+    return " (it was %d lines of %s: %s)" % (rows[0]["lines"] or 0, rows[0]["tool"] or "a tool", (rows[0]["command"] or "").replace("\n", " ")[:120])

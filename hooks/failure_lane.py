@@ -138,11 +138,9 @@ def _units(text: str) -> int:
 
 
 def _book(raw: bytes, rules: tuple, new: bytes, handle: str, command: str, session: str) -> None:
-    from contextkernel.masking import masked
-
     book.record("receipt", {
         "client": "claude", "session": session, "tool": "Bash", "lane": "failure", "rule": "+".join(rules),
-        "command": masked(command), "handle": handle, "raw": len(raw), "host": min(len(raw), CLIENT_SHOWS), "shown": len(new),
+        "command": command, "handle": handle, "raw": len(raw), "host": min(len(raw), CLIENT_SHOWS), "shown": len(new),
         "lines": raw.count(b"\n") + 1, "lines_shown": new.count(b"\n") + 1, "status": "", "cwd": os.getcwd() if os.path.isdir(".") else ""})
 
 

@@ -221,13 +221,11 @@ def _stored(event: dict, changed: list) -> bool:
 
 
 def _book(event: dict, tool: str, handles: str, rule: str, raw: int, host: int, shown: int, lines: int, lines_shown: int, status: str) -> None:
-    from contextkernel.masking import masked
-
     given = event.get("tool_input")
     what = next((str(given[key]) for key in ("command", "file_path", "pattern", "url", "description") if given.get(key)), "") if isinstance(given, dict) else ""
     book.record("receipt", {
         "client": event["ck_client"], "session": _text(event, "session_id"), "agent": _text(event, "agent_id"), "tool_use_id": _text(event, "tool_use_id"),
-        "tool": tool, "lane": event["ck_lane"], "rule": rule, "command": masked(what), "handle": handles, "raw": raw, "host": host, "shown": shown,
+        "tool": tool, "lane": event["ck_lane"], "rule": rule, "command": what, "handle": handles, "raw": raw, "host": host, "shown": shown,
         "lines": lines, "lines_shown": lines_shown, "status": status, "cwd": _text(event, "cwd"), "agent_type": _text(event, "agent_type"),
         "transcript": _text(event, "transcript_path")})
 
@@ -242,8 +240,14 @@ def _alarm(who: str) -> str:
 
 def _note_shape(event: dict, tool: str) -> None:
     """Name an unknown shape by its keys: in the ledger, and in the tap file where the user has one."""
-    keys = shapes.key_names(event.get("tool_response"))
+    keys = _key_names(event.get("tool_response"))
     book.record("note", {"event": "PostToolUse", "session": _text(event, "session_id"), "why": "unknown shape of %s: %s" % (tool[:60], keys)})
+
+
+def _key_names(response) -> str:
+    from contextkernel.masking import masked
+
+    return masked(shapes.key_names(response), 2000)
 
 
 def tapped() -> bool:
@@ -253,9 +257,11 @@ def tapped() -> bool:
 
 def _tap(event: dict) -> None:
     """Log a payload's key names to the file that CK_TAP_FLAG names, where it exists; never content."""
+    from contextkernel.masking import masked
+
     path = os.path.expanduser(settings.text("CK_TAP_FLAG"))
     try:
         with open(path, "a", encoding="utf-8") as file:
-            file.write("%s %s %s\n" % (event.get("tool_name"), shapes.key_names(event), shapes.key_names(event.get("tool_response"))))
+            file.write("%s %s %s\n" % (masked(str(event.get("tool_name"))), _key_names(event), _key_names(event.get("tool_response"))))
     except OSError as error:
         sys.stderr.write("context-kernel: tap: %s\n" % error)

@@ -1,9 +1,9 @@
 """The recall tool's work: stored text on stdout, a page at most, with the way to the next page in its last line.
 
-    recall.py HANDLE [--client claude|codex] [--lines A-B] [--grep RE]
+    recall.py HANDLE [--client claude|codex] [--lines A-B] [--grep RE] [--folder DIR]
 
 Text that fits is printed exactly; otherwise a last line of ours follows.  `--lines` is 1-based and inclusive; A+C-B
-starts after C characters of line A, for lines longer than a page.  Exit 2 and one line on stderr for a wrong call.
+starts after C characters of line A, for lines longer than a page.  `--folder` (the user's) and CK_SESSION say who asks.  Exit 2 and one line on stderr for a wrong call.
 """
 from __future__ import annotations
 
@@ -114,14 +114,17 @@ def page_size(client: str) -> int:
     return min(most, max(1000, 2 * int(limit))) if limit.isdecimal() and len(limit) < 19 else most
 
 
-def answer(handle: str, client: str, lines: str, grep: Optional[str]) -> str:
-    """The text for a call.  Raises Wrong."""
+def answer(handle: str, client: str, lines: str, grep: Optional[str], folder: str = "") -> str:
+    """The text for a call from a user's folder ("": not known).  Raises Wrong."""
+    import ck_recall  # late: its store
+
+    caller = os.environ.get("CK_SESSION", ""), folder, os.environ.get("CK_TRANSCRIPT", "")
     try:
         text = blobs.get(handle).decode("utf-8", "replace")
+        if not ck_recall.is_honoured(handle, *caller):
+            raise Wrong("%s: it is not given here" % (ck_recall.ELSEWHERE % handle))
     except blobs.UnknownHandle as error:
-        from ck_recall import what_it_was  # late: sqlite3
-
-        raise Wrong("%s%s" % (error, what_it_was(handle))) from None
+        raise Wrong("%s%s" % (error, ck_recall.what_it_was(handle, *caller))) from None
     span = span_of(lines, text)
     if grep:
         return matches_of(text, span, pattern_of(grep), handle, page_size(client))
@@ -130,13 +133,13 @@ def answer(handle: str, client: str, lines: str, grep: Optional[str]) -> str:
 
 def main(argv: "list[str]") -> int:
     """0; 2 after one line on stderr."""
-    options = {"--client": "claude", "--lines": "", "--grep": ""}
+    options = {"--client": "claude", "--lines": "", "--grep": "", "--folder": ""}
     for word in argv[1:]:
         name, _, value = word.partition("=")
         options[name] = value
     try:
         settings.guard()
-        text = answer(argv[0], options["--client"], options["--lines"], options["--grep"])
+        text = answer(argv[0], options["--client"], options["--lines"], options["--grep"], options["--folder"])
     except (Wrong, settings.ForeignStateError) as wrong:
         sys.stderr.write("%s\n" % wrong)
         return 2

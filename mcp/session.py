@@ -223,7 +223,7 @@ class Session:
         folder = self.folder if os.path.isdir(self.folder) else tools.own_folder()
         try:
             command = tool.command(tools.checked(tool, arguments), folder, self.client)
-            environ = dict(_thread_of(request), **command.environ) if command.environ else {}
+            environ = self._caller(request) if tool.gives_back else dict(_thread_of(request), **command.environ) if command.environ else {}
             outcome = child.run(command.arguments, command.stdin, folder, environ, tool.seconds, self._reporter(request))
         except tools.WrongCall as wrong:
             return _content(str(wrong), is_error=True)
@@ -239,6 +239,12 @@ class Session:
             fault = {"handle": command.arguments[1], "session": self.name, "route": "mcp", "bytes": len(outcome.text.encode())}
             self.after.put(lambda: book.record("fault", fault))
         return _content(outcome.text)
+
+    def _caller(self, request: rpc.Request) -> Dict[str, str]:
+        """CK_SESSION for a recall: the session that hooks named, or the thread of the call; "" where neither is known."""
+        meta = request.params.get("_meta")
+        thread = meta.get("threadId") if isinstance(meta, dict) else None
+        return {"CK_SESSION": thread if isinstance(thread, str) and "\0" not in thread else self.name}
 
     def _reporter(self, request: rpc.Request) -> Callable[[float, str], None]:
         """Sends notifications/progress where the client asked for them by a token."""

@@ -72,7 +72,7 @@ def recall_command(arguments: dict, folder: str, client: str) -> Command:
     handle = _HANDLE.search(arguments["handle"].lower())
     if not handle:
         raise WrongCall("handle: 8 to 64 hex digits, as in a `recall HANDLE` mark")
-    command = [RECALL, handle.group(), "--client=" + client]
+    command = [RECALL, handle.group(), "--client=" + client, "--folder=" + folder]
     for name in ("lines", "grep"):
         if arguments.get(name):
             command.append("--%s=%s" % (name, arguments[name]))

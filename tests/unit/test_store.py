@@ -121,8 +121,8 @@ def test_schema_moves_forward_and_rows_stay(monkeypatch):
     books = ledger.open_ledger()
     books.take("receipt", {"session": "s", "tool_use_id": "t", "raw": 5})
     books.close()
-    monkeypatch.setattr(ledger, "SCHEMA", 2)
-    monkeypatch.setattr(ledger, "MIGRATIONS", {**ledger.MIGRATIONS, 1: "ALTER TABLE receipts ADD COLUMN extra TEXT;"})
+    monkeypatch.setattr(ledger, "MIGRATIONS", {**ledger.MIGRATIONS, ledger.SCHEMA: "ALTER TABLE receipts ADD COLUMN extra TEXT;"})
+    monkeypatch.setattr(ledger, "SCHEMA", ledger.SCHEMA + 1)
     rows = ledger.open_ledger().rows("SELECT * FROM receipts")
     assert rows[0]["raw"] == 5 and "extra" in rows[0]
 

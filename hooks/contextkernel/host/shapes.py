@@ -18,6 +18,10 @@ OTHER_MOST = 100000
 PREVIEW = 2240  # bytes: the client's `<persisted-output>` wrapper with its 2,000-character preview
 
 
+_IS_NAME = (r"[$@_]{0,2}[A-Za-z]{1,24}\d{0,3}(?:[_.-]{1,2}[A-Za-z]{1,24}\d{0,3}){0,6}")
+_HUMP = r"(?<=[a-z])[A-Z]"
+
+
 class Output(namedtuple("Output", "texts most rebuild whole", defaults=("",))):
     """The texts of a response. `whole` names the file that holds the entire first text where the client cut it.
 
@@ -54,9 +58,12 @@ def raw_cell(path: str, text: str) -> dict:
 
 
 def key_names(response) -> str:
-    """What an unknown shape is, by type and key names only: never content."""
+    """What an unknown shape is, by type and key names only: never content. A key that is no name of words stands as ***."""
+    import re  # late: rare
+
     if isinstance(response, dict):
-        return "object(%s)" % ",".join(sorted(str(key)[:40] for key in response)[:20])
+        names = [key if len(key) <= 40 and re.fullmatch(_IS_NAME, key) and len(key) >= 3 * len(re.findall(_HUMP, key)) - 3 else "***" for key in map(str, response)]
+        return "object(%s)" % ",".join(sorted(names)[:20])
     if isinstance(response, list):
         return "list of %d (%s)" % (len(response), key_names(response[0]) if response else "")
     return type(response).__name__

@@ -11,12 +11,13 @@ import sqlite3
 import sys
 import threading
 import time
-from typing import Iterable, List, Optional
+from typing import Iterable, List
 
+from contextkernel.masking import PATH_MOST, masked, of_row
 from contextkernel.store import aside, blobs, files, settings, spool
 from contextkernel.store.blobs import StoreError, digest_of
 
-SCHEMA = 1  # PRAGMA user_version
+SCHEMA = 2  # PRAGMA user_version
 NEWER = 1000  # a version further ahead is noise, no schema of ours to come
 BUSY_MS = 50  # no event waits longer for another process
 ATTEMPTS = 5  # to open a database, each after a damaged one was set aside
@@ -24,7 +25,7 @@ SET_ASIDE = "set aside"  # event of the note about a damaged database
 REMEMBERED = 7 * 86400  # seconds: what was used since then outlives the loss of the ledger for so long
 
 RECEIPT = ("client", "session", "agent", "generation", "tool_use_id", "tool", "lane", "rule", "command", "handle", "raw", "host",
-           "shown", "lines", "lines_shown", "status", "reason", "at", "cwd", "agent_type", "transcript")
+           "shown", "lines", "lines_shown", "status", "reason", "at", "cwd", "agent_type", "transcript", "repo")
 NUMBERS = frozenset(("raw", "host", "shown", "lines", "lines_shown", "bytes", "at"))
 LARGEST = 1 << 62  # SQLite's integers end at 2**63; NaN and infinity are no sizes either
 UNFIT = (TypeError, ValueError, KeyError, OverflowError)  # what a row raises that the tables cannot hold
@@ -48,7 +49,7 @@ COLUMNS = {"receipts": RECEIPT, "faults": ("uid", "handle", "session", "route", 
            "generations": ("session", "agent", "number", "cause", "at"), "reads": ("session", "agent", "path", "facts", "at"),
            "offsets": ("path", "state", "at"), "pins": ("handle", "reason", "until")}
 # Steps from each older schema to the next; step n is run when user_version is n.
-MIGRATIONS: "dict[int, str]" = {0: _TABLES}
+MIGRATIONS: "dict[int, str]" = {0: _TABLES, 1: "ALTER TABLE receipts ADD COLUMN repo TEXT;"}  # repo: see store/origin.py; NULL in rows before it
 
 
 class Ledger:
@@ -93,7 +94,7 @@ class Ledger:
         return True
 
     def _insert(self, kind: str, row: dict, uid: str) -> None:
-        row = {name: _sound(name, value) for name, value in row.items()}
+        row = of_row({name: _sound(name, value) for name, value in row.items()})
         at = row.get("at") or time.time()
         if kind == "receipt":
             given = dict({"client": "claude", "session": "", "agent": "", "generation": None, "tool_use_id": "", "status": ""}, **row)
@@ -133,7 +134,7 @@ class Ledger:
     def judge(self, receipt: dict, status: str, reason: str = "") -> None:
         """Set the status of one receipt: verified, refused, missing, expired. Raises sqlite3.Error."""
         self._write("UPDATE receipts SET status = ?, reason = ? WHERE client = ? AND session = ? AND agent = ? AND generation = ? AND tool_use_id = ?",
-                    (status, reason[:300], receipt["client"], receipt["session"], receipt["agent"], receipt["generation"], receipt["tool_use_id"]))
+                    (status, masked(reason), receipt["client"], receipt["session"], receipt["agent"], receipt["generation"], receipt["tool_use_id"]))
 
     def reset_canary(self) -> int:
         """Number of receipts whose refusal or absence is forgotten: they count as never judged. Raises sqlite3.Error."""
@@ -143,12 +144,12 @@ class Ledger:
     def offset(self, path: str) -> dict:
         """The follower's stored state for a transcript; {} when it is new."""
         with self._lock:
-            row = self.db.execute("SELECT state FROM offsets WHERE path = ?", (path,)).fetchone()
+            row = self.db.execute("SELECT state FROM offsets WHERE path = ?", (masked(path, PATH_MOST),)).fetchone()
         return json.loads(row[0]) if row else {}
 
     def keep_offset(self, path: str, state: dict) -> None:
         """Store the follower's state for a transcript. Raises sqlite3.Error."""
-        self._write("INSERT OR REPLACE INTO offsets VALUES (?, ?, ?)", (path, json.dumps(state), time.time()))
+        self._write("INSERT OR REPLACE INTO offsets VALUES (?, ?, ?)", (masked(path, PATH_MOST), json.dumps(state), time.time()))
 
     def held(self, session: str, agent: str, path: str) -> dict:
         """What is known of the copies of a file that this agent's context holds; {} when nothing is."""
@@ -157,8 +158,9 @@ class Ledger:
         return json.loads(row[0]) if row else {}
 
     def hold(self, session: str, agent: str, path: str, facts: dict) -> None:
-        """Store what is known of the copies of a file. Raises sqlite3.Error."""
-        self._write("INSERT OR REPLACE INTO reads VALUES (?, ?, ?, ?, ?)", (session, agent, path, json.dumps(facts), time.time()))
+        """Store what is known of the copies of a file; nothing where its path holds a secret (it is shown whole then). Raises sqlite3.Error."""
+        if masked(path, PATH_MOST) == path:
+            self._write("INSERT OR REPLACE INTO reads VALUES (?, ?, ?, ?, ?)", (session, agent, path, json.dumps(facts), time.time()))
 
     def pinned(self, now: float, live: "Iterable[str]" = ()) -> "set[str]":
         """Handles that no sweep may remove: those with a live pin, and all of sessions that were active in the last day or are among `live`."""
@@ -183,11 +185,6 @@ class Ledger:
             found = self.db.execute(query, tuple(_sound("", value) for value in values))
             names = [column[0] for column in found.description]
             return [dict(zip(names, row)) for row in found]
-
-    def was(self, handle: str) -> Optional[dict]:
-        """The newest receipt that named a handle, or a longer one that starts with it: what an expired blob was."""
-        found = self.rows("SELECT * FROM receipts WHERE handle LIKE ? OR handle LIKE ? ORDER BY at DESC LIMIT 1", (handle + "%", "% " + handle + "%")) if handle.isalnum() else []
-        return found[0] if found else None
 
     # -- the spool ------------------------------------------------------------------------------
     def take_spool(self) -> int:
@@ -219,7 +216,7 @@ class Ledger:
                 self._insert(str(row.get("kind")), row, uid)
                 return 1
         except UNFIT + (RecursionError, sqlite3.InterfaceError, sqlite3.ProgrammingError):
-            self._insert("note", {"event": "spool", "text": "unreadable row: %r" % line[:200]}, uid)
+            self._insert("note", {"event": "spool", "text": "unreadable row of %d bytes" % len(line)}, uid)
         return 0
 
 
@@ -258,6 +255,19 @@ def _alive(name: str) -> bool:
     except OSError:
         pass  # it runs as another user
     return True
+
+
+def _stepped(db: sqlite3.Connection, version: int) -> int:
+    """The schema's version after one step, made by us or by a process that was faster. Raises sqlite3.Error."""
+    try:
+        db.executescript("BEGIN IMMEDIATE;" + MIGRATIONS[version] + "PRAGMA user_version = %d; COMMIT;" % (version + 1))
+        return version + 1
+    except sqlite3.OperationalError:
+        db.rollback()
+        now = db.execute("PRAGMA user_version").fetchone()[0]
+        if now <= version:
+            raise
+        return now
 
 
 def open_ledger(suspect: bool = False) -> Ledger:
@@ -324,8 +334,7 @@ def _bring_up(db: sqlite3.Connection, path: str) -> None:
     db.execute("PRAGMA journal_mode = WAL")
     db.execute("PRAGMA synchronous = NORMAL")  # WAL: a power cut can lose the last rows, never damage
     while version < SCHEMA:
-        db.executescript("BEGIN IMMEDIATE;" + MIGRATIONS[version] + "PRAGMA user_version = %d; COMMIT;" % (version + 1))
-        version += 1
+        version = _stepped(db, version)
     for table, columns in COLUMNS.items():
         db.execute("SELECT %s FROM %s LIMIT 0" % (", ".join(columns), table))
 

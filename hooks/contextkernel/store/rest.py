@@ -42,9 +42,11 @@ def _count(facts: dict, name: str, tool: str) -> int:
 
 def alarm(session: str, tool: str, reason: str) -> None:
     """Book a replacement that the client did not apply. Raises OSError."""
+    from contextkernel.masking import masked  # late: rare
+
     facts = load(session)
     refused = facts.get("refused") if isinstance(facts.get("refused"), dict) else {}
-    facts.update(refused=dict(refused, **{tool: _count(facts, "refused", tool) + 1}), alarm=facts.get("alarm") or reason)
+    facts.update(refused=dict(refused, **{tool: _count(facts, "refused", tool) + 1}), alarm=facts.get("alarm") or masked(reason))
     _save(session, facts)
 
 

@@ -48,10 +48,12 @@ def append(kind: str, row: dict) -> None:
     global _path
     if settings.flag("CK_LOG_OFF"):
         return
+    from contextkernel.masking import of_row  # late: most events book nothing
+
     try:
         if not _path or not _path.startswith(settings.data_root() + os.sep):
             _path = _new_path()
-        line = json.dumps(dict(row, kind=kind, at=row.get("at") or time.time())).encode("ascii") + b"\n"
+        line = json.dumps(dict(of_row(row), kind=kind, at=row.get("at") or time.time())).encode("ascii") + b"\n"
         try:
             handle = os.open(_path, _APPEND, 0o600)
         except FileNotFoundError:  # the folder was deleted meanwhile

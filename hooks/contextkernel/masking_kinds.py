@@ -1,0 +1,184 @@
+"""What secrets look like by themselves: issued keys with their maker's prefix, private blocks, addresses, random text."""
+from __future__ import annotations
+
+import re
+
+from contextkernel.masking_names import Pattern, changes, is_plain, looks_random
+
+HIDDEN = "***"
+_WORD = "A-Za-z0-9_-"
+_BASE64 = "A-Za-z0-9+/=_.~%-"
+# (prefixes, characters that must follow at least, which ones), as their makers publish them.
+ISSUED = (
+    ("ghp_ gho_ ghu_ ghs_ ghr_ github_pat_ glpat- gldt- glrt- glrtr- glcbt- glptt- glft- glimt- glagent- gloas- glsoat- glffct-"
+     " hf_ api_org_ GOCSPX- xapp- xoxa- xoxb- xoxc- xoxd- xoxe- xoxe. xoxo- xoxp- xoxr- xoxs- whsec_ shpat_ shpss_ shpca_ shppa_ shptka_"
+     " dop_v1_ doo_v1_ dor_v1_ lin_api_ lin_oauth_ lin_wh_ NRAK- NRJS- NRII- NRAA- NRRA- NRIQ- npm_ rubygems_ dckr_pat_ dckr_oat_"
+     " xkeysib- xsmtpsib- PMAK- PMAT- figd_ figu_ figoh_ ntn_ sntrys_ sntryu_ sntrya_ sbp_ sb_secret_ pscale_pw_ pscale_tkn_"
+     " pscale_oauth_ glsa_ HRKU- sk-ant- sk-proj- sk-or- sk-svcacct- sk-admin- sk-lf- gsk_ nvapi- tvly- AIza sk_live_ sk_test_"
+     " rk_live_ rk_test_ sq0csp- sq0atp- lsv2_pt_ lsv2_sk_ phx_ ATATT ATCTT ATBB cfut_ cfat_ ory_at_ ory_ac_ ory_rt_ FLWSECK_ FLWSECK-"
+     " rzp_live_ shippo_live_ duffel_live_ mlsn. CFPAT- CCIPAT_ CCIPRJ_ bkua_ tskey- FlyV1 fm2_ apify_api_ clojars_ CLOJARS_ ptla_ ptlc_"
+     " AGE-SECRET-KEY-1 AGE-PLUGIN- prj_live_ rdme_ pdl_live_ hcaptcha_ bedrock-api-key-", 12, _WORD),
+    ("ya29. SG. hvs. hvb. hvr. dp.pt. dp.st. dp.ct. dp.scim. dp.audit. dp.sa. pypi-AgE pypi-AgEN FwoGZXIvYXdz IQoJb3JpZ2lu LS0tLS1CRUdJTi"
+     " b3BlbnNzaC1rZXktdjE MIIEvQIBADANBgkqhkiG MIIEpAIBAA eyJhbGciOi v1.local. v2.local. v3.local. v4.local. k4.local. k4.secret."
+     " atlasv1. amzn.mws. glc_eyJ", 10, _BASE64),
+    ("AKIA ASIA ABIA ACCA", 12, "A-Za-z0-9"),
+    ("dapi dkea dsapi dose", 30, "0-9a-f-"), ("key-", 28, "0-9a-f"), ("SK AC", 32, "0-9a-f"), ("pul-", 32, "0-9a-f"),
+    ("s. b.", 24, "A-Za-z0-9"), ("pat", 50, "A-Za-z0-9."), ("0x", 64, "0-9a-fA-F"), ("sk-", 16, _WORD),
+    ("xprv yprv zprv tprv", 60, "A-Za-z0-9"), ("ops_eyJ", 20, _BASE64),
+)
+PUBLIC = ("toolu_", "msg_", "req_", "call_", "chatcmpl-", "resp_", "run_", "thread_", "srvtoolu_", "sha256", "sha512", "sha384", "sha1", "md5", "h1:", "blake", "rollout-", "agent-", "ssh-")
+
+_BLOCK = Pattern(r"-{4,5} ?BEGIN (?!CERTIFICATE|PUBLIC|X509|TRUSTED|NEW CERT|RSA PUBLIC|SSH2 PUBLIC|PGP PUBLIC|PGP SIGNATURE|PGP SIGNED)[A-Z0-9 ]{3,60}-{4,5}(?=(?:\s|\\+[nr]|[\"'+,])*(?:[A-Za-z0-9+/=]{4,}|[A-Z][\w-]+: ))")
+_BLOCK_END = Pattern(r"-{4,5} ?END [A-Z0-9 ]{3,60}-{4,5}")
+_PUTTY = Pattern(r"(?s)(PuTTY-User-Key-File-\d: ).*?(?:Private-MAC: *[0-9a-f]+|\Z)")
+_SHAPES = (
+    (":", r"(?<![A-Za-z0-9])(?:SK|AC)[0-9a-f]{32}:[0-9a-f]{32}"),  # Twilio
+    (".atlasv1.", r"(?<![A-Za-z0-9])[A-Za-z0-9]{10,20}\.atlasv1\.[\w-]+"),
+    (":", r"(?<![A-Za-z0-9])(bot)?\d{8,10}:[A-Za-z0-9_-]{30,}"),  # Telegram
+    ("-us", r"(?<![0-9a-f])[0-9a-f]{32}-us\d{1,2}\b"),  # Mailchimp
+    ("-", r"(?<![0-9a-f-])[0-9a-f]{32}-[0-9a-f]{8}-[0-9a-f]{8}(?![0-9a-f-])"),  # Mailgun
+    ("q~", r"(?<![\w~.-])[\w~.-]{3}[78]Q~[\w~.-]{31,34}"),  # Entra
+    ("$", r"\$(?:1|2[abxy]?|5|6|7|y|gy|apr1|sha1|argon2\w{0,2}|pbkdf2[\w-]{0,12}|scrypt|bcrypt[\w-]{0,8})\$[\w./$=,+-]{16,}"),  # crypt(3)
+    ("}", r"\{(?:S?SHA|SSHA|MD5|SMD5|CRYPT|PBKDF2)[\d-]*\}[\w+/=$.]{16,}"),  # LDAP
+    (".", r"(?<![\w.-])[MNO][\w-]{23,27}\.[\w-]{6}\.[\w-]{27,}"),  # Discord bots
+    (".", r"(?<![\w.-])[A-Za-z0-9_-]{10,}\.[A-Za-z0-9_-]{20,}\.[A-Za-z0-9_-]{20,}(?![\w.-])"),  # three parts, as JWT and its kin
+)
+_TOKEN = Pattern(r"[A-Za-z0-9+/_=~.%-]{20,}")
+_PART = Pattern(r"[A-Za-z0-9]+")
+_NODE = Pattern(r"::\w+(?:::\w+)*\[[^\]\n]{0,300}\]|/nix/store/[a-z0-9]{32}|(?i:\bsha(?:1|256|384|512)[-:][A-Za-z0-9+/=]+)|\b[0-7][0-9A-HJKMNP-TV-Z]{25}\b")
+_HOOK = Pattern(r"[^\s\"'<>]{0,200}?hook[\w.-]{0,40}/([^\s\"'<>]{8,2000})", re.I)
+_CHARS: dict = {}
+
+
+def _chars(allowed: str) -> "re.Pattern[str]":
+    if allowed not in _CHARS:
+        _CHARS[allowed] = re.compile("[%s]*" % allowed)
+    return _CHARS[allowed]
+
+
+def without_blocks(text: str) -> str:
+    """The text without private keys and other armoured blocks, also without their end where that is missing."""
+    if "BEGIN " in text:
+        parts, at = [], 0
+        for found in iter(lambda: _BLOCK.search(text, at), None):
+            end = _BLOCK_END.search(text, found.end())
+            parts += [text[at:found.start()], HIDDEN]
+            at = end.end() if end else len(text)
+        text = "".join(parts) + text[at:]
+    return _PUTTY.sub(r"\g<1>" + HIDDEN, text) if "PuTTY-User-Key-File" in text else text
+
+
+def without_issued(text: str) -> str:
+    """The text without keys that carry a known prefix, or have a known shape."""
+    small = text.lower()
+    for word, pattern in _SHAPES:
+        if word in small:
+            text = re.sub(pattern, HIDDEN, text)
+    for prefixes, least, allowed in ISSUED:
+        for prefix in prefixes.split():
+            if prefix in text:
+                text = _cut(text, prefix, least, _chars(allowed))
+    return text
+
+
+def _cut(text: str, prefix: str, least: int, chars: "re.Pattern[str]") -> str:
+    parts, at = [], 0
+    start = text.find(prefix)
+    while start >= 0:
+        follows = chars.match(text, start + len(prefix)).end()
+        tail = text[start + len(prefix):follows].rstrip(".~%/:&?")
+        before = text[start - 1:start]
+        joined = before.isascii() and before.isalnum() and not (before == "n" and text[start - 2:start - 1] == "\\")
+        if joined or len(tail) < least:
+            start = text.find(prefix, start + len(prefix) if joined else max(follows, start + len(prefix)))
+            continue
+        parts += [text[at:start], HIDDEN]
+        at = start + len(prefix) + len(tail)
+        start = text.find(prefix, at)
+    return "".join(parts) + text[at:]
+
+
+def without_logins(text: str) -> str:
+    """The text without user names that are keys, and without passwords, in addresses; and without the ends of webhooks."""
+    parts, at = [], 0
+    start = text.find("://")
+    while start >= 0:
+        begin = start + 3
+        found = _USERINFO.match(text, begin)
+        hook = _HOOK.match(text, begin)
+        if found and begin >= at:
+            user, secret = found.group(1), found.group(2)
+            scheme = text[max(0, start - 12):start].lower()
+            port = secret is not None and re.match(r"\d{1,5}(?:/|$)", secret)
+            if secret is not None and not port and secret not in ("", "x-oauth-basic"):
+                if not is_plain(secret):
+                    parts += [text[at:begin], (user if len(user) < 20 and not looks_random(user, 12) else HIDDEN) + ":" + HIDDEN]
+                    at = found.end() - 1
+            elif not port and not is_plain(user) and not (secret is None and (user == "git" or scheme.endswith(("ssh", "sftp", "scp", "rsync", "svn", "git")) and not looks_random(user))):
+                parts += [text[at:begin], HIDDEN]
+                at = found.end() - 1
+        elif hook and begin >= at and any(len(piece) >= 16 and any(c.isdigit() for c in piece) or looks_random(piece) for piece in re.findall(r"[\w-]+", hook.group(1))):
+            parts += [text[at:hook.start(1)], HIDDEN]
+            at = hook.end(1)
+        start = text.find("://", begin)
+    text = "".join(parts) + text[at:]
+    return _BARE_LOGIN.sub(lambda m: m.group(1) + HIDDEN + "@" if (looks_random(m.group(2), 6) or m.group(3) or "/" in m.group(1)[1:] or "\\" in m.group(1)) and not m.group(2).startswith("sha256") else m.group(0), text) if "@" in text else text
+
+
+# An address's user and password: up to the last @ before a blank or a slash; a slash may stand in the password only.
+_USERINFO = Pattern(r"([^\s/:@\"'<>?#]{0,500}(?:@[\w.-]{1,100}(?=:[^\s@/\"'<>]{1,200}@))?)(?::((?:[^\s/\"'<>@]|@(?=[^\s/\"'<>@]{0,200}@)){0,500}|[^\s@\"'<>]{0,500}))?@(?=[\w\[$%{<*-])|([^\s/\"'<>:]{1,200}@[^\s/\"'<>:@]{1,200})@")
+_BARE_LOGIN = Pattern(r"(?<![\w/@.:%-])([A-Za-z][\w.\\/-]{0,60}:)([^\s:@/\"'{}()]{6,100})@(?=[A-Za-z0-9\[$*](?:[\w.-]{0,100}(:\d{2,5}\b))?)")
+
+
+def without_random(text: str) -> str:
+    """The text without long runs that only a generator of random text makes, whatever stands around them.
+
+    Digests in hex, UUIDs, image digests, integrity values, test ids and words joined to names stay.
+    """
+    if len(text) < 16:
+        return text
+    known = [(found.start(), found.end()) for found in _NODE.finditer(text)] if _TOKEN.search(text) else []
+
+    def judged(found: "re.Match[str]") -> str:
+        token, where = found.group(), found.start()
+        if any(start < found.end() and where < end for start, end in known):
+            return token
+        return _judged(token)
+
+    return _TOKEN.sub(judged, text)
+
+
+def _judged(token: str) -> str:
+    if token.startswith(PUBLIC):
+        return token
+    body = token.strip("=.%/-")
+    name, equals, value = token.rstrip("=").partition("=")
+    if equals:
+        return name + "=" + (HIDDEN if _is_random(value) else value) + token[len(token.rstrip("=")):]
+    if _is_random(body):
+        return HIDDEN
+    out, at = [], 0
+    for part in _PART.finditer(token):
+        least = 16 if part.start() and token[part.start() - 1] in "_-." else 20  # with a maker's prefix
+        if len(part.group()) >= least and _is_random(part.group(), least):
+            out += [token[at:part.start()], HIDDEN]
+            at = part.end()
+    return "".join(out) + token[at:]
+
+
+def _is_random(text: str, least: int = 20) -> bool:
+    """Whether a run of `least` characters or more has too many changes of kind for words joined to names, and is no hex."""
+    runs = _PART.findall(text)
+    letters = "".join(runs)
+    if len(letters) < least or len(letters) > 4000:
+        return len(letters) > 4000 and any(char.isdigit() for char in letters)
+    if all(c in "0123456789abcdefABCDEF" for c in letters) or letters.isdigit():
+        return False
+    if len(runs) > 1 and max(map(len, runs)) < 16 and len(letters) < 7 * len(runs):
+        return False  # short words or numbers, joined
+    digits = len(re.findall(r"\d+", letters))
+    upper, lower = any(c.isupper() for c in letters), any(c.islower() for c in letters)
+    turns = sum(changes(run) for run in runs)
+    if upper and lower:
+        return turns * 100 >= 42 * len(letters) if digits >= 2 else turns * 100 >= 45 * len(letters)
+    return digits >= 4 and len(letters) >= least and turns * 100 >= 25 * len(letters) and len(runs) <= 2

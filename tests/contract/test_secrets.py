@@ -1,0 +1,169 @@
+"""No secret in the ledger: every kind, through both doors, in every text field; what looks alike stays readable."""
+import json
+import os
+import random
+import subprocess
+import time
+
+import pytest
+
+import secret_kinds
+from contextkernel import masking
+from contextkernel.host import shapes
+from contextkernel.store import book, ledger, rest, spool
+
+KINDS, TWINS = secret_kinds.kinds(), secret_kinds.twins()
+LONG = "".join("2026-11-30T10:%02d:%02dZ INFO  svc-%d request %d served in %d ms\n" % (n // 60 % 60, n % 60, n % 5, n, 3 + n * 7 % 40) for n in range(400))
+
+
+@pytest.fixture(autouse=True)
+def own_state(state, monkeypatch):
+    monkeypatch.setattr(book, "ledger", None)
+    monkeypatch.setattr(spool, "_path", "")
+
+
+@pytest.fixture
+def draw():
+    seed = random.randrange(1 << 30)
+    print("seed", seed)
+    return random.Random(seed)
+
+
+def written(state):
+    """Everything in the state folder but the stored originals, as one text."""
+    parts = []
+    for folder, folders, names in os.walk(str(state)):
+        folders[:] = [name for name in folders if name != "blobs"]
+        for name in names:
+            with open(os.path.join(folder, name), "rb") as file:
+                parts.append(name + "\n" + file.read().decode("utf-8", "replace"))
+    return "\n".join(parts)
+
+
+def event(command, n=0, **more):
+    return dict({"hook_event_name": "PostToolUse", "session_id": "s", "transcript_path": "", "cwd": "/w", "tool_name": "Bash", "tool_use_id": "toolu_%d" % n,
+                 "tool_input": {"command": command}, "tool_response": {"stdout": LONG, "stderr": "", "interrupted": False, "isImage": False}}, **more)
+
+
+def test_there_are_enough_kinds_and_twins():
+    assert len(set(KINDS)) >= 150 and len(set(TWINS)) >= 60
+
+
+@pytest.mark.parametrize("template", KINDS)
+def test_no_piece_of_a_secret_is_left(template, draw):
+    for word in secret_kinds.words_of(template):
+        text, secrets = secret_kinds.made(template, draw, word)
+        seen = masking.masked(text, 4000)
+        assert "***" in seen and not secret_kinds.leaked(seen, secrets), (text, seen)
+        assert not secret_kinds.leaked(masking.masked(seen, 4000), secrets)
+
+
+@pytest.mark.parametrize("text", TWINS)
+def test_what_looks_alike_stays(text):
+    assert masking.masked(text, 4000) == text
+
+
+def test_both_doors_and_the_report_hold_no_secret(state, plugin_root, draw, capsys):
+    """Rows of scripts wait in the spool, a server's go into the tables: neither file holds a secret at any time."""
+    expected = []
+    books = ledger.open_ledger()
+    for n, template in enumerate(KINDS):
+        text, secrets = secret_kinds.made(template, draw, secret_kinds.WORDS[n % len(secret_kinds.WORDS)])
+        expected += secrets
+        row = {"session": "s", "tool": "Bash", "lane": "script", "rule": "r " + text, "command": text, "handle": "%012x" % n, "status": "pending", "raw": 9, "host": 9, "shown": 1,
+               "cwd": text, "agent_type": text, "transcript": text, "reason": text}
+        for door in (spool.append, books.take):
+            door("receipt", dict(row, tool_use_id="%s-%d" % (door.__name__, n)))
+            door("note", {"session": "s", "event": text, "why": text})
+            door("fault", {"handle": "%012x" % n, "session": "s", "route": text})
+            door("generation", {"session": "s", "cause": text})
+        books.judge({"client": "claude", "session": "s", "agent": "", "generation": 0, "tool_use_id": "take-%d" % n}, "refused", text)
+        books.hold("s", "", "/w/" + text, {"use": "u"})
+        books.keep_offset(text, {"size": n})
+        rest.alarm("s", "Bash", text)
+    assert not secret_kinds.leaked_in_files(written(state), expected)
+    assert books.take_spool() > len(KINDS)
+    books.close()
+    assert not secret_kinds.leaked_in_files(written(state), expected)
+    report = subprocess.run(["python3", "-I", "-S", os.path.join(plugin_root, "hooks", "savings.py")], stdout=subprocess.PIPE, stderr=subprocess.STDOUT, timeout=60)
+    assert report.returncode == 0 and b"***" in report.stdout and not secret_kinds.leaked_in_files(report.stdout.decode(), expected)
+    assert not secret_kinds.leaked_in_files(written(state), expected)
+
+
+def test_the_script_hook_spools_no_secret(run_hook, state, plugin_root, draw):
+    expected = []
+    for n, template in enumerate(draw.sample(KINDS, 25)):
+        text, secrets = secret_kinds.made(template, draw, draw.choice(secret_kinds.WORDS[:-1]))
+        expected += secrets
+        assert run_hook("post_tool_use.py", event(text, n))[0]
+    assert not secret_kinds.leaked_in_files(written(state), expected)
+    report = subprocess.run(["python3", "-I", "-S", os.path.join(plugin_root, "hooks", "savings.py")], stdout=subprocess.PIPE, stderr=subprocess.STDOUT, timeout=60)
+    assert report.returncode == 0 and not secret_kinds.leaked_in_files(written(state) + report.stdout.decode(), expected)
+    books = ledger.open_ledger()
+    assert len(books.rows("SELECT * FROM receipts WHERE command LIKE '%***%'")) == 25
+
+
+def test_a_read_of_a_path_with_a_secret_is_not_held(draw):
+    secret = "".join(draw.choice(secret_kinds.LETTERS) for _ in range(36))
+    books = ledger.open_ledger()
+    books.hold("s", "", "/w/ghp_" + secret + "/x.py", {"use": "u"})
+    books.hold("s", "", "/w/src/token/x.py", {"use": "u"})
+    assert [row["path"] for row in books.rows("SELECT path FROM reads")] == ["/w/src/token/x.py"] and books.held("s", "", "/w/src/token/x.py") == {"use": "u"}
+
+
+# -- key names ------------------------------------------------------------------------------------
+@pytest.mark.parametrize("name", ["stdout", "isImage", "tool_use_id", "persistedOutputPath", "content.items", "x-request-id", "sha256", "$schema", "__typename"])
+def test_key_names_of_words_are_shown(name):
+    assert shapes.key_names({name: 1}) == "object(%s)" % name
+
+
+def test_key_names_that_are_secrets_are_not(run_hook, state, tmp_path, draw):
+    keys = ["ghp_" + "".join(draw.choice(secret_kinds.LETTERS) for _ in range(36)), "hunter2abc", "aB" * 12, "".join(draw.choice(secret_kinds.LETTERS) for _ in range(24)), "password=hunter22", "me:pw@x"]
+    tap = tmp_path / "tap"
+    tap.write_text("")
+    for n, key in enumerate(keys):
+        run_hook("post_tool_use.py", event("ls", n, tool_response={"stdout": "x" * 5000, key: 1}, **{key: 2}), env={"CK_TAP_FLAG": str(tap)})
+    ledger.open_ledger().close()
+    seen = tap.read_text() + written(state)
+    assert "***" in seen and "stdout" in seen and not secret_kinds.leaked(seen, keys)
+
+
+# -- long and hostile texts -----------------------------------------------------------------------
+@pytest.mark.parametrize("template", KINDS[::4])
+def test_a_secret_across_the_cut_is_left_out(template, draw):
+    text, secrets = secret_kinds.made(template, draw, "s3cretWord")
+    for end in range(masking.LOOKED_AT - len(text) - 1, masking.LOOKED_AT + 1, 7):
+        seen = masking.masked(". " * (end // 2) + text + " x" * 3000, 4000 // 2)
+        assert not secret_kinds.leaked(seen, secrets)
+    masks = "password=hunter22 " * 200  # much is masked, so that the end of what is looked at is shown
+    for end in range(0, len(text) + 20, 5):
+        assert not secret_kinds.leaked(masking.masked((masks + "." * end)[:masking.LOOKED_AT - len(text) // 2] + " " + text + " x" * 3000), secrets)
+
+
+PIECES = ["--pass-", "docker login ", "key=\"\\a", "http://a:", "'", "\"", "\\", "$(", "`", "password: |\n ", "<<EOF\n", "<<<", "-----BEGIN RSA PRIVATE KEY-----\nAAAA", "://a@", "eyJ", "A1", "a1B2_", "mysql -p",
+          "AUTH ", "machine x login ", "<password>", "x://hook", "Authorization: ", "cookie=", "bearer ", "'password', ", "echo a|sudo -S ", "$1$", "密码:", "send \"", "auth=(", "sqlplus a", "\n", "pass\n", "is is "]
+
+
+@pytest.mark.parametrize("piece", PIECES)
+def test_300_kilobytes_end_soon(piece):
+    text = (piece * (300_000 // len(piece) + 1))[:300_000]
+    masking.masked(text[:2000])
+    start = time.process_time()
+    masking.masked(text)
+    assert time.process_time() - start < 2, "one second is what it may take on a machine of its own"
+
+
+def test_every_pattern_compiles():
+    """They are compiled when they are needed: a wrong one would be found by a user's hook."""
+    import re
+
+    from contextkernel import masking_kinds, masking_names, masking_tools
+
+    for module in (masking, masking_kinds, masking_names, masking_tools):
+        for value in vars(module).values():
+            if isinstance(value, masking_names.Pattern):
+                re.compile(*value.given)
+    for _, before, value in masking_tools.PLACES:
+        re.compile("(%s)(%s)" % (before.replace("(?i)", "", 1), value))
+    for _, pattern in masking_kinds._SHAPES:
+        re.compile(pattern)
