@@ -10,6 +10,7 @@ from contextkernel.store import book, live, rest, settings
 
 RETRY_AFTER = 60  # seconds until an unusable ledger is tried again
 SWEEP_EVERY = 3600  # seconds between sweeps of a resident process
+MOST_FOLLOWED = 512 * 1024 * 1024  # bytes of a transcript read in one go, its newest; what lies before has been judged, or expires
 _state = {"ledger_tried": 0.0, "swept": 0.0, "sessions": set(), "offsets": {}}
 
 
@@ -96,8 +97,10 @@ def follow(path: str, whole: bool = False) -> "tuple[dict, dict]":
     from contextkernel.host import transcript
 
     state, results, refusals, more = {} if whole else _state["offsets"].get(path, {}), {}, {}, True
-    while more:
-        state, news = transcript.advance(state, path)
+    steps = MOST_FOLLOWED // transcript.STEP
+    while more and steps:
+        steps -= 1
+        state, news = transcript.advance(state, path, last=MOST_FOLLOWED)
         results.update(news.results)
         refusals.update(news.refusals)
         more = news.more
@@ -140,8 +143,10 @@ def book_unseen(ledger, session: str, path: str) -> None:
     if any(row["lane"] == "resident" for row in booked):
         return
     known, calls, state, more = {row["use"] for row in booked}, {}, {}, True
-    while more:
-        state, news = transcript.advance(state, path)
+    steps = MOST_FOLLOWED // transcript.STEP
+    while more and steps:
+        steps -= 1
+        state, news = transcript.advance(state, path, last=MOST_FOLLOWED)
         more = news.more
         calls.update(news.calls)
         for use in news.results.keys() - known:

@@ -81,7 +81,7 @@ def _skipped(event: dict) -> bool:
 def _size_of(path: str) -> int:
     try:
         return os.path.getsize(path)
-    except OSError:
+    except (OSError, ValueError):
         return 0
 
 
@@ -153,11 +153,11 @@ def _originals(event: dict, output: shapes.Output) -> "list[bytes] | None":
     """The raw bytes of each text; of the first from the file that holds it whole, where the client cut it. None: too large. Raises OSError."""
     raws = [text.encode("utf-8", "surrogatepass") for text in output.texts]
     if output.whole:
-        if not os.path.isfile(output.whole):
-            raise OSError("no file at %s" % output.whole)  # a pipe would be waited for
-        with open(output.whole, "rb") as file:
-            raws[0] = file.read(LARGEST + 1)
-        if len(raws[0]) > LARGEST:
+        from contextkernel.store import files
+
+        try:
+            raws[0] = files.content(output.whole, LARGEST)
+        except files.TooLargeError:
             return None
         size = event["tool_response"].get("persistedOutputSize")
         if not _begins(raws[0], output.texts[0]) or (isinstance(size, int) and len(raws[0]) < size):
@@ -244,9 +244,11 @@ def tapped() -> bool:
 
 def _tap(event: dict) -> None:
     """Log a payload's key names to the file that CK_TAP_FLAG names, where it exists; never content."""
+    from contextkernel.store import files
+
     path = os.path.expanduser(settings.text("CK_TAP_FLAG"))
+    told = "%s %s %s\n" % (event.get("tool_name"), shapes.key_names(event), shapes.key_names(event.get("tool_response")))
     try:
-        with open(path, "a", encoding="utf-8") as file:
-            file.write("%s %s %s\n" % (event.get("tool_name"), shapes.key_names(event), shapes.key_names(event.get("tool_response"))))
+        files.append(path, told.encode("utf-8", "replace"))
     except OSError as error:
         sys.stderr.write("context-kernel: tap: %s\n" % error)

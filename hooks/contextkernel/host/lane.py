@@ -219,8 +219,14 @@ def leave_note(state: str, command: str, session: str) -> None:
     for entry in os.scandir(_lane(state)):
         if entry.name.startswith("raw-") and now - entry.stat().st_mtime > NOTE_SECONDS:
             os.unlink(entry.path)
-    os.close(os.open(_lane(state, "raw-" + key_of(command, session)), os.O_WRONLY | os.O_CREAT | os.O_TRUNC, 0o600))
-    os.utime(_lane(state, "raw-" + key_of(command, session)))
+    _leave(_lane(state, "raw-" + key_of(command, session)))
+
+
+def _leave(path: str) -> None:
+    """An empty note, as young as now. Raises OSError."""
+    flags = os.O_WRONLY | os.O_CREAT | getattr(os, "O_NOFOLLOW", 0) | getattr(os, "O_NONBLOCK", 0)
+    os.close(os.open(path, flags, 0o600))
+    os.utime(path)
 
 
 def watch(state: str, session: str, agent: str, runs: bool) -> None:
@@ -230,8 +236,8 @@ def watch(state: str, session: str, agent: str, runs: bool) -> None:
     """
     path = _lane(state, "agent-%s-%s" % (paths.file_name_of(session), paths.file_name_of(agent)))
     if runs and os.path.exists(_lane(state, "where")):
-        os.close(os.open(path, os.O_WRONLY | os.O_CREAT | os.O_TRUNC, 0o600))
-    elif os.path.exists(path):
+        _leave(path)
+    elif os.path.lexists(path):
         os.unlink(path)
 
 

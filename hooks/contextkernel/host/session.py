@@ -4,6 +4,9 @@ from __future__ import annotations
 import os
 import re
 
+from contextkernel import paths
+from contextkernel.store import files
+
 AGENTS = "subagents"  # folder of the sub-agents' transcripts, in the session's folder
 RECALL_FILE = re.compile(r"\bck-([0-9a-f]{8,64})\.txt\b")
 RECALL_COMMAND = re.compile(r"\bck\.py[\"']?\s+recall\s+[\"']?([0-9a-f]{8,64})\b")
@@ -18,7 +21,7 @@ def transcript_of(event: dict) -> str:
 
 def results_folder(transcript: str) -> str:
     """The `tool-results` folder beside a transcript; "" when the path is not a transcript's."""
-    return os.path.join(transcript[:-len(".jsonl")], "tool-results") if transcript.endswith(".jsonl") else ""
+    return os.path.join(transcript[:-len(".jsonl")], "tool-results") if transcript.endswith(".jsonl") and paths.names_a_file(transcript) else ""
 
 
 def recall_name(handle: str) -> str:
@@ -35,27 +38,18 @@ def offer(transcript: str, handle: str, data: bytes) -> str:
     if not folder or not os.path.isdir(os.path.dirname(os.path.dirname(folder))):
         return ""
     os.makedirs(folder, mode=0o700, exist_ok=True)
+    if os.path.islink(folder) or os.path.islink(os.path.dirname(folder)):
+        raise OSError("%s: a link leads out of the session's folder" % folder)
     path = os.path.join(folder, recall_name(handle))
     if _holds(path, data):
         return path
-    temporary = "%s.%d.tmp" % (path, os.getpid())
-    try:
-        with open(os.open(temporary, os.O_WRONLY | os.O_CREAT | os.O_TRUNC, 0o600), "wb") as file:
-            file.write(data)
-        os.replace(temporary, path)
-    except OSError:
-        try:
-            os.unlink(temporary)
-        except OSError:
-            pass  # the first error is the one that matters
-        raise
+    files.replace(path, data)
     return path
 
 
 def _holds(path: str, data: bytes) -> bool:
     try:
-        with open(path, "rb") as file:
-            return os.fstat(file.fileno()).st_size == len(data) and file.read() == data
+        return files.content(path, len(data)) == data
     except OSError:
         return False
 
