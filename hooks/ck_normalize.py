@@ -4,7 +4,7 @@ from __future__ import annotations
 import re
 import sys
 
-from contextkernel.store import blobs, book
+from contextkernel.store import blobs, book, handles
 
 FAILURE_MOST = 9900  # characters: the client cuts failing output above 10,000
 SUCCESS_MOST = 30000
@@ -42,7 +42,8 @@ def main(argv: "list[str]") -> int:
         return 2
     raw = sys.stdin.buffer.read()
     text = raw.decode("utf-8", "surrogateescape")
-    result = normalize(text, Source("Bash", command, code, blobs.handle_of(raw), FAILURE_MOST if code else SUCCESS_MOST))
+    cap = FAILURE_MOST if code else SUCCESS_MOST
+    result = normalize(text, Source("Bash", command, code, blobs.handle_of(raw), cap, handles.known_in(text)))
     shown = result.text.encode("utf-8", "surrogateescape") if result.edits else raw
     if result.edits:
         try:

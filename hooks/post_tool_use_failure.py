@@ -17,7 +17,7 @@ def handle(event: dict) -> dict:
     if event.get("tool_name") != "Bash" or not isinstance(error, str) or len(error) < 100:
         return {}
     handle_ = cut.rewritten_in(error)
-    if handle_:
+    if handle_ and _is_stored(handle_):
         _link(event, handle_)
         return {}
     found = cut.cut_in(error, settings.number("BASH_MAX_OUTPUT_LENGTH", cut.KEPT) or cut.KEPT)
@@ -29,6 +29,12 @@ def handle(event: dict) -> dict:
 def _text(event: dict, name: str) -> str:
     value = event.get(name)
     return value if isinstance(value, str) else ""
+
+
+def _is_stored(handle_: str) -> bool:
+    from contextkernel.store import handles  # late: only after a rewritten failure, or a look-alike
+
+    return handles.is_known(handle_)
 
 
 def _link(event: dict, handle_: str) -> None:

@@ -174,7 +174,7 @@ def _begins(raw: bytes, shown: str) -> bool:
 
 def _normal_form(event: dict, tool: str, raw: bytes, most: int, code: int = 0):
     from contextkernel.normalize import Source, normalize
-    from contextkernel.store import blobs
+    from contextkernel.store import blobs, handles
 
     given = event.get("tool_input")
     command = given.get("command") if isinstance(given, dict) else ""
@@ -182,7 +182,7 @@ def _normal_form(event: dict, tool: str, raw: bytes, most: int, code: int = 0):
         command = next(("cat '%s'" % given[name].replace("'", "") for name in PATHS if isinstance(given.get(name), str)), "")
     text = raw.decode("utf-8", "surrogateescape")
     cap = 9900 if event["ck_client"] == "codex" else most
-    return normalize(text, Source(tool, command if isinstance(command, str) else "", code, blobs.handle_of(raw), cap))
+    return normalize(text, Source(tool, command if isinstance(command, str) else "", code, blobs.handle_of(raw), cap, handles.known_in(text)))
 
 
 def _sound(text: str) -> str:
