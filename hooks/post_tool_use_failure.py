@@ -56,10 +56,10 @@ def _link(event: dict, handle_: str) -> None:
 
 def _first(event: dict) -> bool:
     """Whether this command's cut has not been spoken of in this session, and the lane is off (it left this one raw on purpose)."""
-    from contextkernel.host import shell_call
+    from contextkernel.host import lane_keys, shell_call
     from contextkernel.store import live
 
-    if os.path.exists(os.path.join(settings.data_root(), "lane", "where")):
+    if lane_keys.is_on(settings.data_root(), lane_keys.settings_path()):
         return False
     given = event.get("tool_input")
     command = given.get("command") if isinstance(given, dict) else ""

@@ -30,7 +30,9 @@ def handle(event: dict) -> dict:
 
 def _keep_lane() -> None:
     """Where the failure lane is on, it starts this plugin from now on: an update may have moved it."""
-    if not os.path.exists(os.path.join(settings.data_root(), "lane", "where")):
+    from contextkernel.host import lane_keys
+
+    if not lane_keys.keys_on(settings.data_root()):
         return
     from contextkernel.host import install, lane  # late: only where the lane is on
 
