@@ -11,6 +11,7 @@ from contextkernel.store import book, live, rest, settings
 RETRY_AFTER = 60  # seconds until an unusable ledger is tried again
 SETTLED_AFTER = 0.5  # seconds since the ledger was found deleted until a new one is begun
 SWEEP_EVERY = 3600  # seconds between sweeps of a resident process
+MOST_FOLLOWED = 512 * 1024 * 1024  # bytes of a transcript read in one go, its newest; what lies before has been judged, or expires
 UNFIT = (ValueError, TypeError, KeyError, AttributeError, OverflowError, RecursionError)  # what a receipt or transcript raises that nobody wrote so
 _state = {"ledger_tried": 0.0, "swept": 0.0, "gone_since": 0.0, "sessions": set(), "offsets": {}}
 
@@ -147,8 +148,10 @@ def follow(path: str, whole: bool = False) -> "tuple[dict, dict]":
     from contextkernel.host import transcript
 
     state, results, refusals, more = {} if whole else _state["offsets"].get(path, {}), {}, {}, True
-    while more:
-        state, news = transcript.advance(state, path)
+    steps = MOST_FOLLOWED // transcript.STEP
+    while more and steps:
+        steps -= 1
+        state, news = transcript.advance(state, path, last=MOST_FOLLOWED)
         results.update(news.results)
         refusals.update(news.refusals)
         more = news.more
@@ -195,8 +198,10 @@ def book_unseen(ledger, session: str, path: str) -> None:
     if any(row["lane"] == "resident" for row in booked):
         return
     known, calls, state, more = {row["use"] for row in booked}, {}, {}, True
-    while more:
-        state, news = transcript.advance(state, path)
+    steps = MOST_FOLLOWED // transcript.STEP
+    while more and steps:
+        steps -= 1
+        state, news = transcript.advance(state, path, last=MOST_FOLLOWED)
         more = news.more
         calls.update(news.calls)
         for use in news.results.keys() - known:

@@ -29,7 +29,7 @@ def main(argv: "list[str]") -> int:
 
 
 def _on(state: str, path: str, agreed: bool) -> int:
-    plan = "sets env.%s in %s to %s" % (lane.PREFIX, path, lane.wrapper_path(state))
+    plan = "sets env.%s in %s to %s" % (lane.PREFIX, path, lane.status(state, path).wrapper)
     if not agreed and not _agrees(plan):
         print("Not switched on. It %s; `ck.py failure-lane on --yes` does it." % plan)
         return 1
@@ -49,9 +49,9 @@ def _agrees(plan: str) -> bool:
 
 
 def _off(state: str, path: str) -> int:
-    named = lane.switch_off(state, path)
+    wrapper, named = lane.status(state, path).wrapper, lane.switch_off(state, path)
     print("The failure lane is off%s. %s stays for sessions that still run; it passes everything through." % (
-        ": %s is as it was" % path if named else "; %s did not name it" % path, lane.wrapper_path(state)))
+        ": %s is as it was" % path if named else "; %s did not name it" % path, wrapper))
     return 0
 
 

@@ -6,7 +6,7 @@ import re
 import sys
 
 from contextkernel.host import cpu_limit
-from contextkernel.store import blobs, book
+from contextkernel.store import blobs, book, handles
 
 FAILURE_MOST = 9900  # characters: the client cuts failing output above 10,000
 SUCCESS_MOST = 30000
@@ -50,9 +50,10 @@ def main(argv: "list[str]") -> int:
         sys.stderr.write("ck.py normalize: %s\n" % error)
         return 2
     raw = sys.stdin.buffer.read()
-    source = ("Bash", command, code, blobs.handle_of(raw), FAILURE_MOST if code else SUCCESS_MOST)
+    text = raw.decode("utf-8", "surrogateescape")
+    source = ("Bash", command, code, blobs.handle_of(raw), FAILURE_MOST if code else SUCCESS_MOST, handles.known_in(text))
     try:
-        text, rules = cpu_limit.call(operators.normal_forms, ([raw.decode("utf-8", "surrogateescape")], [source]), len(raw))[0]
+        text, rules = cpu_limit.call(operators.normal_forms, ([text], [source]), len(raw))[0]
     except (cpu_limit.LimitError, cpu_limit.OperatorError) as error:
         sys.stderr.write("ck.py normalize: original passed through: %s\n" % error)
         book.record("note", {"event": "ck.py normalize", "session": "", "why": str(error)})

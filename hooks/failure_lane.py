@@ -108,6 +108,7 @@ def normal_form(raw: bytes, code: int, command: str, handle: str):
     """What the model is to read instead of a failing command's output, as Normalized; None: leave it as it is."""
     from contextkernel.normalize import Source, normalize
     from contextkernel.normalize.commands import facts
+    from contextkernel.store import handles
 
     asked = facts(command)
     if shell_call.is_answer(code, asked.stages[-1] if asked.stages else ()):
@@ -115,7 +116,7 @@ def normal_form(raw: bytes, code: int, command: str, handle: str):
     text = raw.decode("utf-8", "surrogateescape")
     text = text[:-1] if text.endswith("\n") else text  # the client cuts it off, too
     whole = _units(text) <= CLIENT_SHOWS - 100  # the client adds lines of its own
-    source = Source("Bash", command, code, handle, MOST)
+    source = Source("Bash", command, code, handle, MOST, handles.known_in(text))
     if text.count("\0") <= len(text) // RARE:  # a few of them make no binary
         text = text.replace("\0", NUL)
     result = normalize(text, source)

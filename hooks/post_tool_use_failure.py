@@ -17,7 +17,7 @@ def handle(event: dict) -> dict:
     if event.get("tool_name") != "Bash" or not isinstance(error, str) or len(error) < 100:
         return {}
     handle_ = cut.rewritten_in(error)
-    if handle_:
+    if handle_ and _is_stored(handle_):
         _link(event, handle_)
         return {}
     found = cut.cut_in(error, settings.number("BASH_MAX_OUTPUT_LENGTH", cut.KEPT) or cut.KEPT)
@@ -32,6 +32,12 @@ def handle(event: dict) -> dict:
 def _text(event: dict, name: str) -> str:
     value = event.get(name)
     return value if isinstance(value, str) else ""
+
+
+def _is_stored(handle_: str) -> bool:
+    from contextkernel.store import handles  # late: only after a rewritten failure, or a look-alike
+
+    return handles.is_known(handle_)
 
 
 def _link(event: dict, handle_: str) -> None:
@@ -53,10 +59,10 @@ def _link(event: dict, handle_: str) -> None:
 
 def _first(event: dict) -> bool:
     """Whether this command's cut has not been spoken of in this session, and the lane is off (it left this one raw on purpose)."""
-    from contextkernel.host import shell_call
+    from contextkernel.host import lane_keys, shell_call
     from contextkernel.store import live
 
-    if os.path.exists(os.path.join(settings.data_root(), "lane", "where")):
+    if lane_keys.is_on(settings.data_root(), lane_keys.settings_path()):
         return False
     given = event.get("tool_input")
     command = given.get("command") if isinstance(given, dict) else ""

@@ -34,7 +34,9 @@ def handle(event: dict) -> dict:
 
 def _keep_lane() -> None:
     """Where the failure lane is on, it starts this plugin from now on: an update may have moved it."""
-    if not os.path.exists(os.path.join(settings.data_root(), "lane", "where")):
+    from contextkernel.host import lane_keys
+
+    if not lane_keys.keys_on(settings.data_root()):
         return
     from contextkernel.host import install, lane  # late: only where the lane is on
 
@@ -60,11 +62,13 @@ def _export(event: dict) -> None:
     path = os.environ.get("CLAUDE_ENV_FILE")
     if not path:
         return
+    from contextkernel.store import files
+
+    exported = (("CK_ROOT", ROOT), ("CK_DATA", settings.data_root()), ("CK_TRANSCRIPT", str(event.get("transcript_path") or "")))
+    lines = ["export %s='%s'\n" % (name, value.replace("'", "'\\''")) for name, value in exported if "\0" not in value]
     try:
-        with open(path, "a", encoding="utf-8", errors="surrogateescape") as file:
-            for name, value in (("CK_ROOT", ROOT), ("CK_DATA", settings.data_root()), ("CK_TRANSCRIPT", str(event.get("transcript_path") or ""))):
-                file.write("export %s='%s'\n" % (name, value.replace("'", "'\\''")))
-    except OSError as error:
+        files.append(path, "".join(lines).encode("utf-8", "surrogateescape"))
+    except (OSError, ValueError) as error:
         sys.stderr.write("context-kernel: CK_ROOT not exported: %s\n" % error)
 
 

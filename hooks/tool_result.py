@@ -84,7 +84,7 @@ def _skipped(event: dict) -> bool:
 def _size_of(path: str) -> int:
     try:
         return os.path.getsize(path)
-    except OSError:
+    except (OSError, ValueError):
         return 0
 
 
@@ -159,11 +159,11 @@ def _originals(event: dict, output: shapes.Output) -> "list[bytes] | None":
     """The raw bytes of each text; of the first from the file that holds it whole, where the client cut it. None: too large. Raises OSError."""
     raws = [text.encode("utf-8", "surrogatepass") for text in output.texts]
     if output.whole:
-        if not os.path.isfile(output.whole):
-            raise OSError("no file at %s" % output.whole)  # a pipe would be waited for
-        with open(output.whole, "rb") as file:
-            raws[0] = file.read(LARGEST + 1)
-        if len(raws[0]) > LARGEST:
+        from contextkernel.store import files
+
+        try:
+            raws[0] = files.content(output.whole, LARGEST)
+        except files.TooLargeError:
             return None
         size = event["tool_response"].get("persistedOutputSize")
         if not _begins(raws[0], output.texts[0]) or (isinstance(size, int) and len(raws[0]) < size):
@@ -182,15 +182,15 @@ def _normal_forms(event: dict, tool: str, raws: "list[bytes]", most: int, code: 
     """(text, rules) of each text, under one CPU limit for all. Raises cpu_limit.LimitError."""
     import operators
 
-    from contextkernel.store import blobs
+    from contextkernel.store import blobs, handles
 
     given = event.get("tool_input")
     command = given.get("command") if isinstance(given, dict) else ""
     if tool.startswith("mcp__") and isinstance(given, dict) and not command:
         command = next(("cat '%s'" % given[name].replace("'", "") for name in PATHS if isinstance(given.get(name), str)), "")
     cap = 9900 if event["ck_client"] == "codex" else most
-    sources = [(tool, command if isinstance(command, str) else "", code, blobs.handle_of(raw), cap) for raw in raws]
     texts = [raw.decode("utf-8", "surrogateescape") for raw in raws]
+    sources = [(tool, command if isinstance(command, str) else "", code, blobs.handle_of(raw), cap, handles.known_in(text)) for raw, text in zip(raws, texts)]
     return cpu_limit.call(operators.normal_forms, (texts, sources), sum(map(len, raws)), event.get("ck_since"))
 
 
@@ -258,10 +258,11 @@ def tapped() -> bool:
 def _tap(event: dict) -> None:
     """Log a payload's key names to the file that CK_TAP_FLAG names, where it exists; never content."""
     from contextkernel.masking import masked
+    from contextkernel.store import files
 
     path = os.path.expanduser(settings.text("CK_TAP_FLAG"))
+    told = "%s %s %s\n" % (masked(str(event.get("tool_name"))), _key_names(event), _key_names(event.get("tool_response")))
     try:
-        with open(path, "a", encoding="utf-8") as file:
-            file.write("%s %s %s\n" % (masked(str(event.get("tool_name"))), _key_names(event), _key_names(event.get("tool_response"))))
+        files.append(path, told.encode("utf-8", "replace"))
     except OSError as error:
         sys.stderr.write("context-kernel: tap: %s\n" % error)

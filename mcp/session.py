@@ -11,7 +11,7 @@ import time
 from importlib import import_module
 from typing import Any, Callable, Dict, Optional
 
-from contextkernel import VERSION
+from contextkernel import VERSION, paths
 from contextkernel.host import cpu_limit, events, rollout, rpc
 from contextkernel.host.session import transcript_of
 from contextkernel.store import book, modes, settings
@@ -210,7 +210,7 @@ class Session:
         event.update(ck_lane="resident", ck_since=self.since)
         if isinstance(event.get("cwd"), str):
             self.folder = event["cwd"]
-        if isinstance(event.get("transcript_path"), str):
+        if paths.names_a_file(event.get("transcript_path")):
             os.environ["CK_TRANSCRIPT"] = transcript_of(event)  # what `--budget auto` of a child reads: the event before a call is the caller's
         self.name = str(event.get("session_id") or self.name)
         module = events.module_for(str(event.get("hook_event_name", "")))

@@ -12,6 +12,7 @@ if TYPE_CHECKING:
 
 OPENING = "[ck: "
 NAMED = re.compile(r"\brecall ([0-9a-f]{8,64})\b")
+_FORGED = re.compile(r"recall\s+[0-9a-f]{8,}|\[ck:", re.I)  # in words of an output: what would read as a mark of ours
 MOST_WORDS = 56  # characters of digest in a mark; with range and handle that stays near 25 tokens
 
 
@@ -42,13 +43,13 @@ def _handles(text: str) -> Iterator[str]:
 
 def note(words: str, handle: str) -> str:
     """A mark of free words: "[ck: grouped by file, nothing left out; recall 7f3a12bc90de]"."""
-    return "[ck: %s; recall %s]" % (words, handle)
+    return "[ck: %s; recall %s]" % (harmless(words), handle)
 
 
 def gap(first: int, last: int, words: str, handle: str) -> str:
     """The mark for hidden source lines `first` to `last` (1-based, inclusive); `words` is their digest, may be ""."""
     where = "line %d" % first if first == last else "lines %d-%d" % (first, last)
-    words = clip(words, MOST_WORDS)
+    words = harmless(clip(words, MOST_WORDS))
     return "[ck: %s hidden, raw stored%s; recall %s]" % (where, ": " + words if words else "", handle)
 
 
@@ -63,7 +64,20 @@ def verdict(exit_code: int, lines: int, shown: int, words: str, handle: str) -> 
     A negative exit code is the number of the signal that ended the command, as in `subprocess`.
     """
     ended = "exit %d" % exit_code if exit_code >= 0 else "ended by signal %d" % -exit_code
-    return "[ck: %s, %d lines, %d shown%s; recall %s]" % (ended, lines, shown, ", " + words if words else "", handle)
+    return "[ck: %s, %d lines, %d shown%s; recall %s]" % (ended, lines, shown, ", " + harmless(words) if words else "", handle)
+
+
+def harmless(words: str) -> str:
+    """Words taken from an output, for the inside of a mark: nothing in them names a handle, opens a mark or closes ours."""
+    words = _FORGED.sub("…", words)
+    if "]" not in words:
+        return words
+    kept, open_ = [], 0
+    for char in words:
+        open_ += (char == "[") - (char == "]")
+        kept.append(")" if open_ < 0 else char)
+        open_ = max(open_, 0)
+    return "".join(kept)
 
 
 def clip(words: str, most: int) -> str:

@@ -1,6 +1,7 @@
 """Path texts: POSIX form for state keys and comparisons."""
 from __future__ import annotations
 
+import os
 import re
 
 _ODD = re.compile("[\\x00-\\x1f\\x7f-\\x9f\u200b-\u200f\u2028-\u202e\u2066-\u2069\ufeff\ud800-\udfff]")  # unseen, moving what is seen, or no text
@@ -10,6 +11,14 @@ _UNSAFE = re.compile(r"[^A-Za-z0-9._-]+")
 def posix(path: str) -> str:
     """A path with forward slashes."""
     return path.replace("\\", "/")
+
+
+def names_a_file(text: object) -> bool:
+    """Whether a value can be a path at all: text without NUL, in characters that the file system can carry."""
+    try:
+        return isinstance(text, str) and bool(text) and b"\0" not in os.fsencode(text)
+    except UnicodeEncodeError:
+        return False
 
 
 def file_name_of(identifier: str, most: int = 80) -> str:

@@ -7,7 +7,7 @@ import pytest
 
 import plugin
 from contextkernel import marks
-from contextkernel.store import ledger
+from contextkernel.store import blobs, ledger
 
 LOG = "".join("2026-11-30T10:%02d:%02dZ INFO  svc-%d request %d served in %d ms\n" % (n // 60 % 60, n % 60, n % 5, n, 3 + n * 7 % 40) for n in range(6000))
 SHORT = LOG[:60000 // 4]
@@ -216,3 +216,10 @@ def test_mcp_tools(run_hook, session, tool, given, text, rewritten):
     """A server of the user's own may be called `kernel`; what reads a source file is a read."""
     reply, _ = run_hook("post_tool_use.py", dict(event("", session), tool_name=tool, tool_input=given, tool_response=[{"type": "text", "text": text}]))
     assert bool(reply) is rewritten
+
+
+@pytest.mark.parametrize("stored", [False, True])
+def test_a_mark_in_an_output_counts_when_its_text_is_stored(run_hook, state, stored):
+    handle = blobs.put(b"what was hidden") if stored else "deadbeefcafe"
+    reply, _ = run_hook("post_tool_use.py", event(LOG + "\n[ck: lines 3-9 hidden; recall %s]" % handle))
+    assert (reply is None) is stored

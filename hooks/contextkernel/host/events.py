@@ -16,6 +16,8 @@ OURS = "mcp__plugin_context-kernel_kernel__.*"
 COMMON = ("session_id", "transcript_path", "cwd", "prompt_id", "permission_mode", "hook_event_name", "agent_id", "agent_type")
 TOOL = ("tool_name", "tool_input", "tool_use_id")
 BLOCKS = ("text", "image", "audio", "resource", "resource_link")  # types of MCP content
+PAYLOADS = frozenset(("data", "blob", "uri", "url", "resource", "source"))  # where a block of a kind we do not know has its content
+BLOCK_KEYS = PAYLOADS | frozenset(("type", "text", "mimeType", "name", "title", "description", "annotations", "icons", "size", "_meta"))
 JSON_FIELDS = frozenset(("tool_input", "tool_response"))  # objects: Claude Code sends them as JSON text to mcp_tool hooks
 
 # A script hook's command.  Exit 2 blocks, and an interpreter that finds no script exits 2: 2.1.121 never ends a sub-agent then.
@@ -70,8 +72,9 @@ def module_for(name: str) -> str:
 def decode(arguments: dict) -> dict:
     """The event as a script would have read it: absent fields left out, objects decoded from their JSON text.
 
-    A `tool_response` of an MCP tool stays text unless it is a list of content blocks: there the client hands over the
-    JSON text of structured content as a string.  What does not decode stays the string it was.
+    A `tool_response` of an MCP tool stays text unless it is a list of content blocks, one of them of a kind we know or all of
+    a block's form: there the client hands over the JSON text of structured content as a string.  What does not decode
+    stays the string it was.
     """
     event = {name: value for name, value in arguments.items() if value != ""}
     for name in JSON_FIELDS:
@@ -88,7 +91,9 @@ def decode(arguments: dict) -> dict:
 
 def _are_blocks(value: object) -> bool:
     """Whether a value is an MCP result's content, and not a list that a tool's text happens to be."""
-    return isinstance(value, list) and all(isinstance(block, dict) and block.get("type") in BLOCKS for block in value)
+    if not isinstance(value, list) or not all(isinstance(block, dict) and isinstance(block.get("type"), str) for block in value):
+        return False
+    return any(block["type"] in BLOCKS for block in value) or all(BLOCK_KEYS.issuperset(block) and PAYLOADS.intersection(block) for block in value)
 
 
 def _group(matcher: str, hook: dict, when: str = "") -> dict:

@@ -13,6 +13,7 @@ from typing import Callable, Dict, List, NamedTuple, Optional, Tuple
 
 from contextkernel.store import files, settings as state
 
+MOST = 16 * 1024 * 1024  # bytes of a settings file; the largest seen holds 60 KB
 BOM = b"\xef\xbb\xbf"
 
 
@@ -42,12 +43,12 @@ def _finite(text: str) -> float:
 def read(path: str) -> Optional[bytes]:
     """The bytes of a file; None when there is none. Raises Refused when it cannot be read."""
     try:
-        with open(path, "rb") as handle:
-            return handle.read()
+        return files.content(path, MOST)
     except FileNotFoundError:
         return None
-    except OSError as error:
-        raise Refused("%s cannot be read (%s)" % (path, error.strerror)) from error
+    except (OSError, ValueError) as error:
+        why = getattr(error, "strerror", None) or error
+        raise Refused("%s cannot be read (%s)" % (path, why)) from error
 
 
 def parse(raw: Optional[bytes], path: str) -> dict:

@@ -11,10 +11,12 @@ import shutil
 import subprocess
 from typing import List, NamedTuple
 
+from contextkernel.store import files
 from contextkernel.store.settings import make
 
 OLDEST = (0, 142)  # `plugin add` of a plugin at the marketplace's root fails before
 ANSWER_S = 60  # for one answer of the app server; a cold start on a loaded machine took 6
+MOST = 1024 * 1024  # bytes of a file that describes the plugin
 SHIPPED = ("hooks", "mcp", "skills")  # what sessions need; tests, bench and history stay out of the copy
 LEFT_OUT = shutil.ignore_patterns("__pycache__", "*.pyc", "install_*.py", "hooks.json", ".git*")
 
@@ -52,13 +54,10 @@ def build(root: str, target: str, python: str, hooks: dict) -> None:
     make(fresh)
     for name in SHIPPED:
         shutil.copytree(os.path.join(root, name), os.path.join(fresh, name), ignore=LEFT_OUT)
-    with open(os.path.join(root, "codex", "mcp.json"), encoding="utf-8") as handle:
-        servers = json.load(handle)
+    servers = _document(root, "codex", "mcp.json")
     servers["mcpServers"]["kernel"]["command"] = python
-    with open(os.path.join(root, "codex", "plugin.json"), encoding="utf-8") as handle:
-        manifest = json.load(handle)
-    with open(os.path.join(root, ".claude-plugin", "marketplace.json"), encoding="utf-8") as handle:
-        market = json.load(handle)
+    manifest = _document(root, "codex", "plugin.json")
+    market = _document(root, ".claude-plugin", "marketplace.json")
     for place, content in ((("hooks", "hooks.json"), hooks), (("mcp.json",), servers), ((".codex-plugin", "plugin.json"), manifest),
                            ((".claude-plugin", "marketplace.json"), market)):
         path = os.path.join(fresh, *place)
@@ -70,6 +69,11 @@ def build(root: str, target: str, python: str, hooks: dict) -> None:
             os.chmod(path, os.stat(path).st_mode & 0o700 | 0o600 | (0o100 if path == folder else 0))
     shutil.rmtree(target, ignore_errors=True)
     os.replace(fresh, target)
+
+
+def _document(root: str, *names: str) -> dict:
+    """A JSON file of the plugin's own."""
+    return json.loads(files.content(os.path.join(root, *names), MOST))
 
 
 def discard(target: str) -> None:

@@ -4,6 +4,7 @@ STATE/bin/failure-lane   the copy that CLAUDE_CODE_SHELL_PREFIX names: a missing
                          lies outside of the plugin and stays when the lane is switched off (sessions that run still name it)
 STATE/lane/where         interpreter and plugin folder, one a line; without it the copy passes everything through
 STATE/lane/chained       the prefix that the user had before
+STATE/lane/owner         the settings file that these three belong to; those of a further one end in its key (lane_keys.py)
 STATE/lane/<…>.json      the journal of the settings file (install.py)
 STATE/lane/raw-<key>     a command that stays raw
 """
@@ -17,14 +18,21 @@ import time
 from typing import NamedTuple, Optional
 
 from contextkernel import paths
-from contextkernel.host import install
+from contextkernel.host import install, lane_keys
 from contextkernel.host.install import Refused
+from contextkernel.host.lane_keys import settings_path  # noqa: F401  the switch asks here
 from contextkernel.host.shell_call import key_of
 from contextkernel.store import files
 
 PREFIX = "CLAUDE_CODE_SHELL_PREFIX"
 NOTE_SECONDS = 3600  # a note of a command that succeeded is not taken by a wrapper; it must not speak for ever
 TRIAL_SECONDS = 20
+MOST_SAID = 1024 * 1024  # bytes of what a trial says
+TRIALS = (  # each ends with 42: passed through; as a Bash call whose shell leads its group; as one that a signal ends
+    "exit 42",
+    "kill -0 -- -$$ && exit 42 # pwd -P >| ",
+    "bash -c 'kill -9 $$'; [ $? = 137 ] && exit 42 # pwd -P >| ",
+)
 
 
 class Status(NamedTuple):
@@ -37,14 +45,9 @@ class Status(NamedTuple):
     chained: str
 
 
-def settings_path() -> str:
-    """The user's settings.json of Claude Code."""
-    return os.path.join(os.environ.get("CLAUDE_CONFIG_DIR") or os.path.join(os.path.expanduser("~"), ".claude"), "settings.json")
-
-
-def wrapper_path(state: str) -> str:
-    """Where the copy lies."""
-    return os.path.join(state, "bin", "failure-lane")
+def wrapper_path(state: str, key: str = "") -> str:
+    """Where the copy lies that a settings file with this key names."""
+    return os.path.join(state, "bin", lane_keys.WRAPPER + key)
 
 
 def interpreter() -> str:
@@ -68,13 +71,15 @@ def status(state: str, path: str) -> Status:
     """What is switched on. Raises Refused for settings that cannot be read."""
     env = install.parse(install.read(path), path).get("env")
     named = env.get(PREFIX) if isinstance(env, dict) else None
-    return Status(path, named if isinstance(named, str) else "", wrapper_path(state), _line(_lane(state, "where"), 1), _line(_lane(state, "chained")))
+    key = lane_keys.key_for(state, path)
+    root, chained = _line(_lane(state, "where" + key), 1), _line(_lane(state, "chained" + key))
+    return Status(path, named if isinstance(named, str) else "", wrapper_path(state, key), root, chained)
 
 
 # -- on ----------------------------------------------------------------------------------------------------------------
-def place(state: str, root: str, python: str) -> str:
+def place(state: str, root: str, python: str, key: str = "") -> str:
     """The path of the wrapper's copy, written and tried out, with the plugin and interpreter it will start. Raises Refused."""
-    path = wrapper_path(state)
+    path = wrapper_path(state, key)
     for text in (path, root, python):
         if "\n" in text:
             raise Refused("%r holds a line break; the failure lane cannot name it" % text)
@@ -85,37 +90,22 @@ def place(state: str, root: str, python: str) -> str:
     if body is None:
         raise Refused("%s is missing" % source)
     _place_file(path, _with_shell(body), 0o700)
-    _place_file(_lane(state, "where"), os.fsencode("%s\n%s\n" % (python, root)), 0o600)
-    if not _line(_lane(state, "chained")):  # what somebody else's prefix makes of a trial is not ours to judge
-        _try_out(path)
+    _place_file(_lane(state, "where" + key), os.fsencode("%s\n%s\n" % (python, root)), 0o600)
+    if not _line(_lane(state, "chained" + key)):  # what somebody else's prefix makes of a trial is not ours to judge
+        _try_out(path, _lane(state, "trial"))
     return path
 
 
 def _with_shell(body: bytes) -> bytes:
-    """The wrapper with bash in its first line where there is one: that saves it a start (see there).
+    """The wrapper with bash in its first line where the system has it: that saves it a start (see there). Raises Refused without any bash.
 
-    Not where bash would complain of the locale before the wrapper can keep it quiet.
+    A bash in another place is looked for at each start: an update may move it, and every command would end with 127.
     """
-    if not _has_locale(os.environ.get("LC_ALL", "")):
-        return body
-    bash = "/bin/bash" if os.access("/bin/bash", os.X_OK) else shutil.which("bash") or ""
-    if not bash or " " in bash:
-        return body
-    return b"#!" + os.fsencode(bash) + b" -p\n" + body.split(b"\n", 1)[1]
-
-
-def _has_locale(name: str) -> bool:
-    if not name:
-        return True
-    import locale  # late: most environments have no LC_ALL
-
-    before = locale.setlocale(locale.LC_ALL)
-    try:
-        locale.setlocale(locale.LC_ALL, name)
-    except locale.Error:
-        return False
-    locale.setlocale(locale.LC_ALL, before)
-    return True
+    if os.access("/bin/bash", os.X_OK):
+        return b"#!/bin/bash -p\n" + body.split(b"\n", 1)[1]
+    if shutil.which("bash") is None:
+        raise Refused("there is no bash; no other shell can start a command as Claude Code does (a process group of its own, every environment name)")
+    return body
 
 
 def _place_file(path: str, raw: bytes, mode: int) -> None:
@@ -127,15 +117,22 @@ def _place_file(path: str, raw: bytes, mode: int) -> None:
         raise Refused("%s: %s" % (path, error.strerror)) from error
 
 
-def _try_out(path: str) -> None:
-    """Raises Refused unless the copy runs a command and keeps its exit code: a broken prefix would break every command."""
+def _try_out(path: str, place_of_output: str) -> None:
+    """Raises Refused unless the copy runs a command as Claude Code would: a broken prefix would break every command."""
+    descriptor, output = files.beside(place_of_output)
     try:
-        done = subprocess.run([path, "exit 42"], stdin=subprocess.DEVNULL, stdout=subprocess.DEVNULL,
-                              stderr=subprocess.PIPE, timeout=TRIAL_SECONDS)
+        for argument in TRIALS:
+            done = subprocess.run([path, argument], stdin=subprocess.DEVNULL, stdout=descriptor, stderr=descriptor,
+                                  env=dict(os.environ, SHELL=shutil.which("bash") or "/bin/bash"),
+                                  timeout=TRIAL_SECONDS, start_new_session=True)
+            if done.returncode != 42:
+                said = files.content(output, MOST_SAID).decode("utf-8", "replace")[:200]
+                raise Refused("%s answers the trial `%s` with exit %d: %s" % (path, argument, done.returncode, said))
     except (OSError, subprocess.TimeoutExpired) as error:
         raise Refused("%s cannot be run (%s)" % (path, error)) from error
-    if done.returncode != 42:
-        raise Refused("%s answers a trial with exit %d: %s" % (path, done.returncode, done.stderr.decode("utf-8", "replace")[:200]))
+    finally:
+        os.close(descriptor)
+        os.unlink(output)
 
 
 def switch_on(state: str, root: str, python: str, path: str, inherited: str = "") -> str:
@@ -143,15 +140,17 @@ def switch_on(state: str, root: str, python: str, path: str, inherited: str = ""
 
     `inherited` is the prefix in the environment: the settings would override it, so it is chained too.
     """
-    ours = wrapper_path(state)
+    key = lane_keys.key_for(state, path)
+    ours = wrapper_path(state, key)
     now = status(state, path)
     before = now.named or inherited
-    chained = before if before not in ("", ours) else now.chained
-    if "\n" in chained:
-        raise Refused("the prefix %r holds a line break; it cannot be chained" % chained)
-    place(state, root, python)
-    if chained:
-        _place_file(_lane(state, "chained"), os.fsencode(chained + "\n"), 0o600)
+    chained = now.chained if before == ours else "" if lane_keys.is_ours(state, before) else before
+    if "\n" in chained or "\n" in path:
+        raise Refused("the prefix %r or the path %r holds a line break; it cannot be chained" % (chained, path))
+    _place_file(_lane(state, "chained" + key), os.fsencode(chained + "\n" * bool(chained)), 0o600)
+    if not key:
+        _place_file(_lane(state, "owner"), os.fsencode(os.path.abspath(path) + "\n"), 0o600)
+    place(state, root, python, key)
     if now.named == ours:
         return chained
     journal = install.opened(_lane(state), path)
@@ -170,9 +169,12 @@ def _set(settings: dict, value: str) -> None:
 
 def refresh(state: str, root: str, python: str) -> None:
     """After an update of the plugin: the copy and the folder it starts are this plugin's. Does nothing where the lane is off. Raises Refused."""
-    if _line(_lane(state, "where"), 1) and os.path.exists(wrapper_path(state)):
-        if _line(_lane(state, "where"), 1) != root or install.read(wrapper_path(state)) != _with_shell(install.read(os.path.join(root, "hooks", "failure_lane")) or b"\n"):
-            place(state, root, python)
+    for key in lane_keys.keys_on(state):
+        held, copy = _line(_lane(state, "where" + key), 1), wrapper_path(state, key)
+        if held and os.path.exists(copy):
+            body = install.read(os.path.join(root, "hooks", "failure_lane")) or b"\n"
+            if held != root or install.read(copy) != _with_shell(body):
+                place(state, root, python, key)
 
 
 # -- off ---------------------------------------------------------------------------------------------------------------
@@ -181,8 +183,8 @@ def switch_off(state: str, path: str) -> bool:
 
     The copy stays, and passes everything through (to the user's own prefix where there was one), for sessions that run.
     """
-    ours, now = wrapper_path(state), install.read(path)
-    named = status(state, path).named == ours
+    now, where = install.read(path), _lane(state, "where" + lane_keys.key_for(state, path))
+    named = lane_keys.is_ours(state, status(state, path).named)
     journal = install.load_journal(_lane(state), path)
     if named and journal is not None and journal.exact and install.digest(now) == journal.after:
         if journal.before is None:
@@ -192,8 +194,8 @@ def switch_off(state: str, path: str) -> bool:
     elif named:
         install.change(path, lambda settings: _unset(settings, journal))
     install.drop_journal(_lane(state), path)
-    if os.path.exists(_lane(state, "where")):
-        os.unlink(_lane(state, "where"))
+    if os.path.lexists(where):
+        os.unlink(where)
     return named
 
 
@@ -214,13 +216,20 @@ def _unset(settings: dict, journal: Optional[install.Journal]) -> None:
 # -- notes -------------------------------------------------------------------------------------------------------------
 def leave_note(state: str, command: str, session: str) -> None:
     """Tell the wrapper that this session's next failure of the command stays raw. Raises OSError. Nothing where the lane is off."""
-    if not os.path.exists(_lane(state, "where")):
+    if not lane_keys.keys_on(state):
         return
     now = time.time()
     for entry in os.scandir(_lane(state)):
         if entry.name.startswith("raw-") and now - entry.stat().st_mtime > NOTE_SECONDS:
             os.unlink(entry.path)
-    files.replace(_lane(state, "raw-" + key_of(command, session)), b"")
+    _leave(_lane(state, "raw-" + key_of(command, session)))
+
+
+def _leave(path: str) -> None:
+    """An empty note, as young as now. Raises OSError."""
+    flags = os.O_WRONLY | os.O_CREAT | getattr(os, "O_NOFOLLOW", 0) | getattr(os, "O_NONBLOCK", 0)
+    os.close(os.open(path, flags, 0o600))
+    os.utime(path)
 
 
 def watch(state: str, session: str, agent: str, runs: bool) -> None:
@@ -229,9 +238,9 @@ def watch(state: str, session: str, agent: str, runs: bool) -> None:
     The wrapper cannot know which agent a command belongs to; raw is never wrong, only longer.
     """
     path = _lane(state, "agent-%s-%s" % (paths.file_name_of(session), paths.file_name_of(agent)))
-    if runs and os.path.exists(_lane(state, "where")):
-        files.replace(path, b"")
-    elif os.path.exists(path):
+    if runs and lane_keys.keys_on(state):
+        _leave(path)
+    elif os.path.lexists(path):
         os.unlink(path)
 
 

@@ -22,7 +22,7 @@ class OutputFile:
         told = os.fstat(descriptor)
         if not stat.S_ISREG(told.st_mode):
             raise OSError("descriptor %d is no regular file" % descriptor)
-        self.handle = os.open(_path_of(descriptor), os.O_RDWR | getattr(os, "O_CLOEXEC", 0))
+        self.handle = os.open(_path_of(descriptor), os.O_RDWR | getattr(os, "O_CLOEXEC", 0) | getattr(os, "O_NONBLOCK", 0))
         found = os.fstat(self.handle)
         if (found.st_dev, found.st_ino) != (told.st_dev, told.st_ino):
             os.close(self.handle)

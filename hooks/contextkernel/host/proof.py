@@ -7,6 +7,7 @@ import re
 from typing import Dict, List, Optional, Sequence
 
 from contextkernel.host import transcript, window
+from contextkernel.store import files
 
 STEPS = (1, 4, 16)  # MiB looked back, until the copies are found: one further up counts as not held
 FALL = 2000  # tokens: a request that much smaller than an earlier one has lost something (clearing of tool results saves 20,000 and more)
@@ -69,7 +70,7 @@ def _tail(path: str, uses: Sequence[str]) -> "tuple[List[bytes], int]":
     lines: List[bytes] = []
     size = 0
     try:
-        with open(path, "rb") as file:
+        with files.opened(path) as file:
             size = os.fstat(file.fileno()).st_size
             for most in (step << 20 for step in STEPS):
                 file.seek(max(0, size - most))
@@ -77,7 +78,7 @@ def _tail(path: str, uses: Sequence[str]) -> "tuple[List[bytes], int]":
                 lines = lines[1:] if size > most else lines
                 if size <= most or all(_last_with(lines, b'"%s"' % use.encode(), kind) is not None for use in uses for kind in (b'"tool_result"', b'"tool_use"')):
                     break
-    except OSError:
+    except (OSError, ValueError):
         return [], 0
     return lines, size
 

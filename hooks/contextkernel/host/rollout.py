@@ -6,6 +6,8 @@ import os
 import re
 from typing import NamedTuple, Optional
 
+from contextkernel.store import files
+
 TAIL = 1024 * 1024  # bytes looked at: the row is among the newest, and holds at most 64 KiB of output, escaped
 
 _THREAD = re.compile(r"[0-9a-fA-F-]{8,64}")
@@ -65,11 +67,11 @@ def _payload(row: bytes) -> dict:
 def _tail(path: str) -> "list[bytes]":
     """The file's newest whole rows; [] when it cannot be read."""
     try:
-        with open(path, "rb") as file:
+        with files.opened(path) as file:
             start = max(0, os.fstat(file.fileno()).st_size - TAIL)
             file.seek(start)
-            rows = file.read().split(b"\n")
-    except OSError:
+            rows = file.read(2 * TAIL).split(b"\n")
+    except (OSError, ValueError):
         return []
     return rows[1:] if start else rows
 

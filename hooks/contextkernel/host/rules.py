@@ -5,6 +5,9 @@ import json
 import os
 import re
 
+from contextkernel.store.files import content
+
+MOST = 16 * 1024 * 1024  # bytes of a settings file
 MANAGED = ("/etc/claude-code/managed-settings.json", "/Library/Application Support/ClaudeCode/managed-settings.json")
 RULE = re.compile(r"Bash\((.*)\)\s*", re.S)
 
@@ -32,8 +35,7 @@ def would_fall_silent(command: str, files: "list[str]") -> bool:
 def _rules(path: str) -> "list[str]":
     """The Bash rules of a settings file; the empty rule, which occurs in every command, where it cannot be understood."""
     try:
-        with open(path, encoding="utf-8-sig") as handle:
-            settings = json.load(handle)
+        settings = json.loads(content(path, MOST).decode("utf-8-sig"))
         permissions = settings.get("permissions") or {}
         rules = [rule for name in ("allow", "deny", "ask") for rule in permissions.get(name) or ()]
         matches = [RULE.fullmatch(rule) for rule in rules]

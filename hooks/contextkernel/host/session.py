@@ -4,6 +4,7 @@ from __future__ import annotations
 import os
 import re
 
+from contextkernel import paths
 from contextkernel.store import files, settings
 
 AGENTS = "subagents"  # folder of the sub-agents' transcripts, in the session's folder
@@ -20,7 +21,7 @@ def transcript_of(event: dict) -> str:
 
 def results_folder(transcript: str) -> str:
     """The `tool-results` folder beside a transcript; "" when the path is not a transcript's."""
-    return os.path.join(transcript[:-len(".jsonl")], "tool-results") if transcript.endswith(".jsonl") else ""
+    return os.path.join(transcript[:-len(".jsonl")], "tool-results") if transcript.endswith(".jsonl") and paths.names_a_file(transcript) else ""
 
 
 def recall_name(handle: str) -> str:
@@ -37,6 +38,8 @@ def offer(transcript: str, handle: str, data: bytes) -> str:
     if not folder or not os.path.isdir(os.path.dirname(os.path.dirname(folder))):
         return ""
     settings.make(folder)
+    if os.path.islink(folder) or os.path.islink(os.path.dirname(folder)):
+        raise OSError("%s: a link leads out of the session's folder" % folder)
     path = os.path.join(folder, recall_name(handle))
     if _holds(path, data):
         return path

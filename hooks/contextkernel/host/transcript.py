@@ -10,8 +10,11 @@ import json
 import os
 from typing import Dict, List, NamedTuple, Optional, Tuple
 
+from contextkernel.store import files
+
 DEEPEST = 20  # blocks in blocks; the clients write two
 STEP = 4 * 1024 * 1024  # bytes read at most by one call: a hook's reply never waits behind a huge file
+LONGEST = 32 * 1024 * 1024  # bytes of a line beyond a step; a longer one is no row, and is left out piece by piece
 NO_MODEL = "<synthetic>"  # the model of rows that the client writes itself, about an error of the API; their usage is all zeros
 REFUSALS = ("hook_error_during_execution",)  # attachment types that say a replacement was not applied
 
@@ -55,27 +58,31 @@ def text_of(content, depth: int = 0) -> str:
     return "\n".join(parts)
 
 
-def advance(state: dict, path: str, step: int = STEP, from_start: bool = True) -> Tuple[dict, News]:
+def advance(
+    state: dict, path: str, step: int = STEP, from_start: bool = True, last: Optional[int] = None
+) -> Tuple[dict, News]:
     """(new state, news) after at most `step` more bytes of the file. A file that cannot be read gives no news.
 
-    With `from_start` false a file met for the first time is read from its last `step` bytes on only.
+    A file met for the first time is read from its last `last` bytes on only (None: from its start), with `from_start`
+    false from its last `step` bytes on.
     """
+    last = last if from_start else step
     news = News({}, {}, {}, 0, None, "", 0, False)
     try:
-        with open(path, "rb") as file:
+        with files.opened(path) as file:
             facts = os.fstat(file.fileno())
             mine = state.get("inode") == facts.st_ino and isinstance(state.get("offset"), int) and state["offset"] <= facts.st_size
             offset = state["offset"] if mine else 0
             skipped = 0
-            if not mine and not from_start and facts.st_size > step:
-                offset = skipped = facts.st_size - step
+            if not mine and last is not None and facts.st_size > last:
+                offset = skipped = facts.st_size - last
             file.seek(offset)
             data = file.read(step)
             end = data.rfind(b"\n") + 1
             if not end and len(data) == step:  # one line longer than a step: read it whole
-                data += file.readline()
-                end = len(data) if data.endswith(b"\n") else 0
-    except (OSError, ValueError):  # ValueError: a path that no file can have
+                data += file.readline(LONGEST)
+                end = len(data) if data.endswith(b"\n") or len(data) == step + LONGEST else 0
+    except (OSError, ValueError):
         return state, news
     rows = data[:end].split(b"\n")
     news = _read(rows[1:] if skipped else rows, skipped, os.path.basename(os.path.dirname(path)) == "subagents")
@@ -111,7 +118,7 @@ def _read(lines: List[bytes], skipped: int, of_agent: bool) -> News:
 
 def _row(line: bytes) -> dict:
     try:
-        row = json.loads(line) if line.strip() else None
+        row = json.loads(line) if line.lstrip()[:1] == b"{" else None
     except (ValueError, RecursionError):
         row = None  # a damaged line: the client skips it too
     return row if isinstance(row, dict) else {}

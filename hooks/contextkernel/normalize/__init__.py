@@ -6,7 +6,7 @@ agent asked for exactly these lines, when the text is our own, or when anything 
 from __future__ import annotations
 
 from importlib import import_module
-from typing import NamedTuple, Optional
+from typing import FrozenSet, NamedTuple, Optional
 
 from contextkernel import marks
 from contextkernel.edits import Normalized, fault_in_account
@@ -21,13 +21,17 @@ SAMPLE_HEAD, SAMPLE_TAIL = 12000, 4000  # characters looked at to tell the forma
 
 
 class Source(NamedTuple):
-    """Where a text comes from.  `handle` "": computed.  `cap`: characters the client shows at most (on failure 9,900)."""
+    """Where a text comes from.  `handle` "": computed.  `cap`: characters the client shows at most (on failure 9,900).
+
+    `known`: those handles named by marks in the text that the store holds; a mark with another one is anybody's words.
+    """
 
     tool: str = "Bash"
     command: str = ""
     exit_code: int = 0
     handle: str = ""
     cap: int = SUCCESS_CAP
+    known: FrozenSet[str] = frozenset()
 
 
 def handle_of(text: str) -> str:
@@ -47,7 +51,7 @@ def normalize(text: str, source: Source) -> Normalized:
     hard = min(source.cap, SUCCESS_CAP) if not source.exit_code else min(source.cap, FAILURE_CAP)
     if len(text) < LEAST or _is_binary(text):
         return same
-    if marks.carries_mark(text) and (len(text) < hard or not source.exit_code):
+    if _is_ours(text, source) and (len(text) < hard or not source.exit_code):
         return same
     from contextkernel.normalize.commands import facts
 
@@ -55,6 +59,15 @@ def normalize(text: str, source: Source) -> Normalized:
     if command.explicit:
         return same
     return _rewritten(text, source, command, hard) or same
+
+
+def _is_ours(text: str, source: Source) -> bool:
+    """Whether a text holds a mark of ours: one whose handle gives something back; any mark where the source has no handle, hence no store."""
+    if not marks.carries_mark(text):
+        return False
+    if not source.handle:
+        return True
+    return any(handle in source.known or handle == source.handle for handle in marks.handles_in(text))
 
 
 def _is_binary(text: str) -> bool:
@@ -160,7 +173,7 @@ def _composed(text: str, page, plan, ask) -> Normalized:
     if ask.exit_code:
         line = marks.verdict(ask.exit_code, len(page.raw), normalized.text.count("\n"), plan.words, ask.handle)
         normalized = normalized._replace(text=line + normalized.text)
-    elif not marks.carries_mark(normalized.text):
+    elif "recall %s]" % ask.handle not in normalized.text:  # a mark in the raw text may be anybody's
         line = marks.note("as a terminal shows it, %d lines raw" % len(page.raw), ask.handle)
         normalized = Normalized(line + "\n" + normalized.text, normalized.edits, 1)
     return normalized

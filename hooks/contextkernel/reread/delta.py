@@ -4,7 +4,7 @@ from __future__ import annotations
 import difflib
 from typing import List, NamedTuple, Optional
 
-from contextkernel import tokens
+from contextkernel import marks, tokens
 
 MOST_SHARE = 0.5  # of the text: a longer diff is harder to read than the file
 MOST_WORK = 4000000  # line pairs: difflib is quadratic in the part that differs
@@ -71,6 +71,7 @@ def _worth(decision: Decision, now: str, least: int) -> Decision:
 
 
 def _short(path: str) -> str:
+    path = marks.harmless(" ".join(path.split("\n")))
     return path if len(path) <= 60 else "…" + path[-59:]
 
 

@@ -14,6 +14,7 @@ if TYPE_CHECKING:
     from typing import BinaryIO, Optional
 
 _READ = os.O_RDONLY | getattr(os, "O_CLOEXEC", 0) | getattr(os, "O_NONBLOCK", 0) | getattr(os, "O_NOCTTY", 0) | getattr(os, "O_BINARY", 0)
+_APPEND = os.O_WRONLY | os.O_CREAT | os.O_APPEND | getattr(os, "O_CLOEXEC", 0) | getattr(os, "O_NONBLOCK", 0) | getattr(os, "O_NOFOLLOW", 0)
 _NEW = os.O_WRONLY | os.O_CREAT | os.O_EXCL | getattr(os, "O_CLOEXEC", 0) | getattr(os, "O_NOFOLLOW", 0) | getattr(os, "O_BINARY", 0)
 
 
@@ -50,6 +51,18 @@ def content(path: str, most: int, follow: bool = True) -> bytes:
     if len(data) > most:
         raise TooLargeError("%s: more than %d bytes" % (path, most))
     return data
+
+
+def append(path: str, data: bytes) -> None:
+    """Put `data` at the end of a regular file, made with mode 0600 where there is none; no link is followed.
+
+    Raises NotRegularError or another OSError, and ValueError for a NUL in the path.
+    """
+    descriptor = os.open(path, _APPEND, 0o600)
+    with os.fdopen(descriptor, "ab") as file:
+        if not stat.S_ISREG(os.fstat(descriptor).st_mode):
+            raise NotRegularError("%s: not a regular file" % path)
+        file.write(data)
 
 
 def beside(path: str) -> "tuple[int, str]":
