@@ -1,0 +1,230 @@
+#!/usr/bin/env python3
+"""Growth of CPU with the size of a hostile text: exponent over sizes, for every format and everything else that sees such a text.
+
+    python3 bench/scaling.py [--only WORDS] [--share 1/1] [--sizes 16000,64000,256000]
+    python3 bench/scaling.py --self-test
+
+Writes bench/results/scaling.json and prints its table; exit 1 where an exponent is above 1.2.  Each format's opening lines stand
+before each body (bench/hostile_texts.py), so that its parser runs.  CPU time of the process, the least of some runs; a text that
+takes less than FLOOR at the largest size has no exponent.  --share 2/4 takes the second of four parts of the cases.
+"""
+from __future__ import annotations
+
+import argparse
+import contextlib
+import gc
+import math
+import os
+import re
+import signal
+import sys
+import time
+from typing import Callable, Dict, Iterator, List, NamedTuple, Optional, Tuple
+
+HERE = os.path.dirname(os.path.realpath(__file__))
+sys.path[:0] = [HERE, os.path.join(os.path.dirname(HERE), "hooks")]
+import hostile_texts  # noqa: E402
+import machine  # noqa: E402
+
+SIZES = (16000, 64000, 256000)  # characters
+MOST = 1.2  # exponent
+FLOOR = 0.04  # CPU seconds at the largest size; less says nothing
+SEEN = 0.002  # CPU seconds of a size that takes part in the fit
+PATIENCE = 20.0  # CPU seconds of one call, which is then stopped
+RUNS = 3  # of a case whose first exponent is above MOST
+SLOWEST = 4.0  # CPU microseconds a character at the largest size; above, named in the table (a megabyte would take longer than a hook may)
+
+
+class Case(NamedTuple):
+    """A callable of one text, and the body that it is given; `scale`: its sizes relative to SIZES."""
+
+    target: str
+    body: str
+    call: "Callable[[str], object]"
+    text: "Callable[[int], str]"
+    scale: float = 1.0
+
+
+class Row(NamedTuple):
+    """What a case showed: CPU seconds by size; `exponent` None where they are too short to say; `stopped`: a call lost patience."""
+
+    case: Case
+    points: "List[Tuple[int, float]]"
+    exponent: Optional[float]
+    stopped: bool = False
+
+
+class Stopped(Exception):
+    """A call took longer than PATIENCE."""
+
+
+def _stop(_signal, _frame) -> None:
+    raise Stopped
+
+
+@contextlib.contextmanager
+def patience(seconds: float) -> "Iterator[None]":
+    """Raises Stopped in the block after so many CPU seconds; patterns obey it too."""
+    before = signal.signal(signal.SIGVTALRM, _stop)
+    signal.setitimer(signal.ITIMER_VIRTUAL, seconds)
+    try:
+        yield
+    finally:
+        signal.setitimer(signal.ITIMER_VIRTUAL, 0)
+        signal.signal(signal.SIGVTALRM, before)
+
+
+def spent(case: Case, text: str) -> float:
+    """CPU seconds of one call; PATIENCE when it was stopped."""
+    gc.collect()
+    began = time.process_time()
+    try:
+        with patience(PATIENCE):
+            case.call(text)
+    except Stopped:
+        return PATIENCE
+    except (ValueError, RecursionError):
+        pass  # an operator that refuses a text is done with it
+    return time.process_time() - began
+
+
+def slope(points: "List[Tuple[int, float]]") -> Optional[float]:
+    """The exponent fitted to (size, seconds) by least squares over logarithms, or over the last two where that is more."""
+    seen = [(math.log(size), math.log(seconds)) for size, seconds in points if seconds >= SEEN]
+    if len(seen) < 2 or points[-1][1] < FLOOR:
+        return None
+    mean_x, mean_y = (sum(column) / len(seen) for column in zip(*seen))
+    fitted = sum((x - mean_x) * (y - mean_y) for x, y in seen) / sum((x - mean_x) ** 2 for x, _ in seen)
+    (x1, y1), (x2, y2) = seen[-2:]
+    return max(fitted, (y2 - y1) / (x2 - x1))
+
+
+def measured(case: Case, sizes: "Tuple[int, ...]") -> Row:
+    """The row of a case.  Measured again, and once more at twice the largest size, before an exponent counts as too high."""
+    sizes = tuple(int(size * case.scale) for size in sizes)
+    points = _points(case, sizes[-1:], 1)
+    if FLOOR <= points[-1][1] < PATIENCE:
+        points = _points(case, sizes[:-1], 1) + points
+    exponent = slope(points)
+    if exponent is not None and exponent > MOST and points[-1][1] < PATIENCE:
+        again = _points(case, sizes + (2 * sizes[-1],) if case.scale == 1.0 else sizes, RUNS)
+        points = [(size, min(seconds, dict(points).get(size, seconds))) for size, seconds in again]
+        exponent = slope(points)
+    return Row(case, points, exponent, points[-1][1] >= PATIENCE)
+
+
+def _points(case: Case, sizes: "Tuple[int, ...]", runs: int) -> "List[Tuple[int, float]]":
+    points = []
+    for size in sizes:
+        text = case.text(size)
+        points.append((len(text), min(spent(case, text) for _ in range(runs))))
+        if points[-1][1] >= PATIENCE:
+            break
+    return points
+
+
+def cases() -> "Iterator[Case]":
+    """Every format, and what else sees such texts, with every body."""
+    from contextkernel import marks, masking
+    from contextkernel.host import cut, shell, shell_call
+    from contextkernel.normalize import Source, commands, ends, normalize
+    from contextkernel.project import symptom
+    from contextkernel.reread import delta
+
+    bodies = hostile_texts.bodies()
+    for name, opening in hostile_texts.OPENINGS.items():
+        source = Source("Agent" if name == "report" else "Bash", opening.command, opening.exit_code, "0123456789ab", 9900 if opening.exit_code else 30000)
+        for body, made in list(bodies.items()) + list(hostile_texts.near_misses(opening.text).items()):
+            yield Case(name, body, lambda text, source=source: normalize(text, source), lambda size, head=opening.text, made=made: head + made(size) + "\n")
+    targets: "Dict[str, Tuple[Callable[[str], object], float]]" = {
+        "symptom.read": (symptom.read, 0.22),  # it reads 60,000 characters at most
+        "symptom.read, a diff": (lambda text: symptom.read("", text), 0.22),
+        "marks.handles_in": (marks.handles_in, 1.0),
+        "both_ends": (lambda text: ends.both_ends(text, Source("Bash", "x", 1, "0123456789ab", 9900)), 1.0),
+        "cut.cut_in": (lambda text: (cut.cut_in(text), cut.rewritten_in(text)), 1.0),
+        "masked": (masking.masked, 1.0),
+        "masked whole": (lambda text: masking.masked(text, 8000), 0.12),
+        "re-read": (lambda text: delta.unified(text, text[::-1]), 1.0),
+        "command, facts": (commands.facts, 1.0),
+        "command, simple commands": (lambda text: (shell.simple_commands(text), shell.with_budget(text), shell.working_folder(text, "/w")), 1.0),
+        "command of a shell call": (lambda text: (shell_call.command_in("eval " + text), shell_call.wants_raw(text), shell_call.key_of(text, "s")), 1.0),
+    }
+    written = {"command of %r" % unit: (lambda size, unit=unit: hostile_texts.filled(unit, size)) for unit in hostile_texts.COMMANDS + hostile_texts.UNCLOSED}
+    for name, (call, scale) in targets.items():
+        for body, made in {**bodies, **(written if name.startswith(("command", "mask")) else {})}.items():
+            yield Case(name, body, call, made, scale)
+
+
+def summary(rows: "List[Row]") -> "List[dict]":
+    """One row a target: cases, those long enough for an exponent, the worst exponent, the slowest text."""
+    groups: "Dict[str, List[Row]]" = {}
+    for row in rows:
+        groups.setdefault(row.case.target, []).append(row)
+    out = []
+    for target, group in groups.items():
+        worst = max(group, key=lambda row: row.exponent or 0.0)
+        slow = max(group, key=lambda row: row.points[-1][1] / max(1, row.points[-1][0]))
+        out.append({"target": target, "cases": len(group), "measured": sum(row.exponent is not None for row in group), "too high": sum((row.exponent or 0.0) > MOST for row in group),
+                    "worst exponent": round(worst.exponent, 2) if worst.exponent else None, "its body": worst.case.body if worst.exponent else "",
+                    "slowest us/char": round(1e6 * slow.points[-1][1] / max(1, slow.points[-1][0]), 2), "slowest body": slow.case.body})
+    return out
+
+
+def self_test() -> int:
+    """0 when a planted pattern that grows with the square is found, in a format and alone, and a linear one is not."""
+    from contextkernel.normalize import Source, normalize, plain
+
+    wrong = []
+    line = lambda size: "a" * size  # noqa: E731
+    for name, pattern, high in (("square", r"a*b", True), ("line", r"a+", False)):
+        row = measured(Case("planted", name, re.compile(pattern).search if high else re.compile(pattern).findall, line), (4000, 16000, 64000))
+        if (row.exponent is not None and row.exponent > MOST) != high:
+            wrong.append("a planted %s: exponent %s" % (name, row.exponent))
+    case = Case("plain", "planted", lambda text: normalize(text, Source("Bash", "./deploy", 0, "0123456789ab")), lambda size: "\n".join(["b%d" % i for i in range(40)] + ["a" * size]))
+    sound, plain.WORD = plain.WORD, re.compile(r"[a-z]*1[a-z]*2")
+    most, plain.LONG = plain.LONG, 10 ** 9
+    try:
+        row = measured(case._replace(text=lambda size: "\n".join(["~" * (i + 1) + "b%d" % i for i in range(80)] + ["a" * size])), (4000, 16000, 64000))
+    finally:
+        plain.WORD, plain.LONG = sound, most
+    if row.exponent is None or row.exponent <= MOST:
+        wrong.append("planted in a format: exponent %s" % row.exponent)
+    print("self-test: " + ("; ".join(wrong) or "the planted patterns are told apart"))
+    return int(bool(wrong))
+
+
+def main(argv=None) -> int:
+    parser = argparse.ArgumentParser(description=__doc__.split("\n")[0])
+    parser.add_argument("--only", default="", help="cases whose target or body holds these words")
+    parser.add_argument("--share", default="1/1")
+    parser.add_argument("--sizes", default=",".join(map(str, SIZES)))
+    parser.add_argument("--no-write", action="store_true")
+    parser.add_argument("--self-test", action="store_true")
+    args = parser.parse_args(argv)
+    if args.self_test:
+        return self_test()
+    part, parts = map(int, args.share.split("/"))
+    sizes = tuple(map(int, args.sizes.split(",")))
+    facts = machine.facts()
+    rows = []
+    for number, case in enumerate(cases()):
+        if number % parts == part - 1 and args.only in "%s: %s" % (case.target, case.body):
+            rows.append(measured(case, sizes))
+            row = rows[-1]
+            if (row.exponent or 0.0) > MOST or row.stopped or row.points[-1][1] > SLOWEST * 1e-6 * row.points[-1][0] and row.points[-1][1] > FLOOR:
+                print("%s | %s: exponent %s, %s" % (case.target, case.body, row.exponent and round(row.exponent, 2), " ".join("%d:%.3f" % point for point in row.points)), file=sys.stderr, flush=True)
+    if not rows:
+        print("scaling.py: no case holds %r" % args.only, file=sys.stderr)
+        return 2
+    table = summary(rows)
+    high = sum(row["too high"] for row in table) + sum(row.stopped for row in rows)
+    worst = max((row["worst exponent"] or 0.0 for row in table), default=0.0)
+    readme = [{"number": "Growth of CPU with hostile text (%d targets x bodies)" % len(table), "value": "exponent at most %.2f" % worst, "baseline": "1 is linear, 2 a square", "n": len(rows), "worst": "target: at most %s" % MOST}]
+    if not args.no_write:
+        print("%s\n" % machine.write("scaling", {"machine": facts, "sizes": sizes, "rows": table, "readme": readme}))
+    print(machine.markdown(list(table[0]), [list(row.values()) for row in table]))
+    return int(high > 0)
+
+
+if __name__ == "__main__":
+    raise SystemExit(main())
