@@ -31,8 +31,9 @@ MOST = 1.2  # exponent
 FLOOR = 0.04  # CPU seconds at the largest size; less says nothing
 SEEN = 0.005  # CPU seconds of a size that takes part in the fit
 PATIENCE = 20.0  # CPU seconds of one call, which is then stopped
+CLEAR, CLEAR_SECONDS = 1.7, 0.2  # an exponent, and CPU seconds at the largest size, that no noise explains
 RUNS = 3  # of a case whose first exponent is above MOST
-SLOWEST = 4.0  # CPU microseconds a character at the largest size; above, named in the table (a megabyte would take longer than a hook may)
+SLOWEST = 2.0  # CPU microseconds a character at the largest size; above, named in the table (a megabyte would take longer than a hook may)
 
 
 class Case(NamedTuple):
@@ -89,25 +90,23 @@ def spent(case: Case, text: str) -> float:
 
 
 def slope(points: "List[Tuple[int, float]]") -> Optional[float]:
-    """The exponent fitted to (size, seconds) by least squares over logarithms, or over the last two where that is more."""
-    seen = [(math.log(size), math.log(seconds)) for size, seconds in points if seconds >= SEEN]
+    """The exponent fitted to the three largest (size, seconds) by least squares over logarithms; None where the times are too short to say."""
+    seen = [(math.log(size), math.log(seconds)) for size, seconds in points if seconds >= SEEN][-3:]
     if len(seen) < 2 or points[-1][1] < FLOOR:
         return None
     mean_x, mean_y = (sum(column) / len(seen) for column in zip(*seen))
-    fitted = sum((x - mean_x) * (y - mean_y) for x, y in seen) / sum((x - mean_x) ** 2 for x, _ in seen)
-    (x1, y1), (x2, y2) = seen[-2:]
-    return max(fitted, (y2 - y1) / (x2 - x1))
+    return sum((x - mean_x) * (y - mean_y) for x, y in seen) / sum((x - mean_x) ** 2 for x, _ in seen)
 
 
 def measured(case: Case, sizes: "Tuple[int, ...]") -> Row:
-    """The row of a case.  Measured again, and once more at twice the largest size, before an exponent counts as too high."""
+    """The row of a case.  Measured again, and at four times the largest size, before an exponent that may be noise counts as too high."""
     sizes = tuple(int(size * case.scale) for size in sizes)
     points = _points(case, sizes[-1:], 1)
     if FLOOR <= points[-1][1] < PATIENCE:
         points = _points(case, sizes[:-1], 1) + points
     exponent = slope(points)
-    if exponent is not None and exponent > MOST and points[-1][1] < PATIENCE:
-        again = _points(case, sizes + (2 * sizes[-1],) if case.scale == 1.0 else sizes, RUNS)
+    if exponent is not None and exponent > MOST and not (exponent > CLEAR and points[-1][1] > CLEAR_SECONDS):
+        again = _points(case, sizes[1:] + (4 * sizes[-1],) if case.scale == 1.0 else sizes, RUNS)
         points = [(size, min(seconds, dict(points).get(size, seconds))) for size, seconds in again]
         exponent = slope(points)
     return Row(case, points, exponent, points[-1][1] >= PATIENCE)
