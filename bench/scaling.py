@@ -90,12 +90,15 @@ def spent(case: Case, text: str) -> float:
 
 
 def slope(points: "List[Tuple[int, float]]") -> Optional[float]:
-    """The exponent fitted to the three largest (size, seconds) by least squares over logarithms; None where the times are too short to say."""
+    """The exponent fitted to the three largest (size, seconds) by least squares over logarithms, or over the last two where that is less
+    (a parser that stops at some size makes a step below it); None where the times are too short to say."""
     seen = [(math.log(size), math.log(seconds)) for size, seconds in points if seconds >= SEEN][-3:]
     if len(seen) < 2 or points[-1][1] < FLOOR:
         return None
     mean_x, mean_y = (sum(column) / len(seen) for column in zip(*seen))
-    return sum((x - mean_x) * (y - mean_y) for x, y in seen) / sum((x - mean_x) ** 2 for x, _ in seen)
+    fitted = sum((x - mean_x) * (y - mean_y) for x, y in seen) / sum((x - mean_x) ** 2 for x, _ in seen)
+    (x1, y1), (x2, y2) = seen[-2:]
+    return min(fitted, (y2 - y1) / (x2 - x1))
 
 
 def measured(case: Case, sizes: "Tuple[int, ...]") -> Row:
