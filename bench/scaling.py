@@ -29,10 +29,11 @@ import machine  # noqa: E402
 SIZES = (16000, 64000, 256000)  # characters
 MOST = 1.2  # exponent
 FLOOR = 0.04  # CPU seconds at the largest size; less says nothing
-SEEN = 0.002  # CPU seconds of a size that takes part in the fit
+SEEN = 0.005  # CPU seconds of a size that takes part in the fit
 PATIENCE = 20.0  # CPU seconds of one call, which is then stopped
+CLEAR, CLEAR_SECONDS = 1.7, 0.2  # an exponent, and CPU seconds at the largest size, that no noise explains
 RUNS = 3  # of a case whose first exponent is above MOST
-SLOWEST = 4.0  # CPU microseconds a character at the largest size; above, named in the table (a megabyte would take longer than a hook may)
+SLOWEST = 2.0  # CPU microseconds a character at the largest size; above, named in the table (a megabyte would take longer than a hook may)
 
 
 class Case(NamedTuple):
@@ -89,23 +90,26 @@ def spent(case: Case, text: str) -> float:
 
 
 def slope(points: "List[Tuple[int, float]]") -> Optional[float]:
-    """The exponent fitted to (size, seconds) by least squares over logarithms, or over the last two where that is more."""
-    seen = [(math.log(size), math.log(seconds)) for size, seconds in points if seconds >= SEEN]
+    """The exponent fitted to the three largest (size, seconds) by least squares over logarithms, or over the last two where that is less
+    (a parser that stops at some size makes a step below it); None where the times are too short to say."""
+    seen = [(math.log(size), math.log(seconds)) for size, seconds in points if seconds >= SEEN][-3:]
     if len(seen) < 2 or points[-1][1] < FLOOR:
         return None
     mean_x, mean_y = (sum(column) / len(seen) for column in zip(*seen))
     fitted = sum((x - mean_x) * (y - mean_y) for x, y in seen) / sum((x - mean_x) ** 2 for x, _ in seen)
     (x1, y1), (x2, y2) = seen[-2:]
-    return max(fitted, (y2 - y1) / (x2 - x1))
+    return min(fitted, (y2 - y1) / (x2 - x1))
 
 
 def measured(case: Case, sizes: "Tuple[int, ...]") -> Row:
-    """The row of a case.  Measured again, and once more at twice the largest size, before an exponent counts as too high."""
+    """The row of a case.  Measured again, and at four times the largest size, before an exponent that may be noise counts as too high."""
     sizes = tuple(int(size * case.scale) for size in sizes)
-    points = _points(case, sizes, 1)
+    points = _points(case, sizes[-1:], 1)
+    if FLOOR <= points[-1][1] < PATIENCE:
+        points = _points(case, sizes[:-1], 1) + points
     exponent = slope(points)
-    if exponent is not None and exponent > MOST and points[-1][1] < PATIENCE:
-        again = _points(case, sizes + (2 * sizes[-1],) if case.scale == 1.0 else sizes, RUNS)
+    if exponent is not None and exponent > MOST and not (exponent > CLEAR and points[-1][1] > CLEAR_SECONDS):
+        again = _points(case, sizes[1:] + (4 * sizes[-1],) if case.scale == 1.0 else sizes, RUNS)
         points = [(size, min(seconds, dict(points).get(size, seconds))) for size, seconds in again]
         exponent = slope(points)
     return Row(case, points, exponent, points[-1][1] >= PATIENCE)
@@ -175,14 +179,14 @@ def self_test() -> int:
     wrong = []
     line = lambda size: "a" * size  # noqa: E731
     for name, pattern, high in (("square", r"a*b", True), ("line", r"a+", False)):
-        row = measured(Case("planted", name, re.compile(pattern).search if high else re.compile(pattern).findall, line), (4000, 16000, 64000))
+        row = measured(Case("planted", name, re.compile(pattern).search if high else re.compile(pattern).findall, line), (1000, 4000, 16000))
         if (row.exponent is not None and row.exponent > MOST) != high:
             wrong.append("a planted %s: exponent %s" % (name, row.exponent))
     case = Case("plain", "planted", lambda text: normalize(text, Source("Bash", "./deploy", 0, "0123456789ab")), lambda size: "\n".join(["b%d" % i for i in range(40)] + ["a" * size]))
     sound, plain.WORD = plain.WORD, re.compile(r"[a-z]*1[a-z]*2")
     most, plain.LONG = plain.LONG, 10 ** 9
     try:
-        row = measured(case._replace(text=lambda size: "\n".join(["~" * (i + 1) + "b%d" % i for i in range(80)] + ["a" * size])), (4000, 16000, 64000))
+        row = measured(case._replace(text=lambda size: "\n".join(["~" * (i + 1) + "b%d" % i for i in range(80)] + ["a" * size])), (1000, 4000, 16000))
     finally:
         plain.WORD, plain.LONG = sound, most
     if row.exponent is None or row.exponent <= MOST:
@@ -219,7 +223,7 @@ def main(argv=None) -> int:
     worst = max((row["worst exponent"] or 0.0 for row in table), default=0.0)
     readme = [{"number": "Growth of CPU with hostile text (%d targets x bodies)" % len(table), "value": "exponent at most %.2f" % worst, "baseline": "1 is linear, 2 a square", "n": len(rows), "worst": "target: at most %s" % MOST}]
     if not args.no_write:
-        print("%s\n" % machine.write("scaling", {"machine": facts, "sizes": sizes, "rows": table, "readme": readme}))
+        print("%s\n" % machine.write("scaling", {"machine": facts, "sizes": sizes, "share": args.share, "rows": table, "readme": readme}))
     print(machine.markdown(list(table[0]), [list(row.values()) for row in table]))
     return int(high > 0)
 

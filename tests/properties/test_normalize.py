@@ -159,5 +159,5 @@ def test_success_words_never_stand_over_a_failure():
     """Our own lines (marks) of a failing run hold no verdict."""
     for seed in SEEDS[:30]:
         text, source = drawn(seed)
-        for mark in marks.MARK.finditer(normalize(text, source._replace(exit_code=1)).text):
+        for mark in re.finditer(r"\[ck: [^\n]*?\brecall [0-9a-f]{8,64}\]", normalize(text, source._replace(exit_code=1)).text):
             assert not re.search(r"(?i)\b(?:pass|passed|ok|success|succeeded|clean|no errors)\b", mark.group(0)), (seed, mark.group(0))

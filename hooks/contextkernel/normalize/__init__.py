@@ -16,6 +16,7 @@ SUCCESS_CAP = 30000  # characters; above, the client shows a 2 KB preview
 LEAST = 800  # bytes; shorter texts pass, no rewriting of them pays for its mark
 LEAST_SAVED, LEAST_SHARE = 240, 0.10  # bytes and share that a rewriting must save: twice the cost of a mark, and a tenth
 ROOM, FAILURE_ROOM = 6500, 7800  # characters to aim at: about 1,600 and 1,950 tokens
+MANY, SPARSE = 50000, 3  # lines, and characters of each on average: more lines that are shorter are next to empty
 READERS = frozenset("cd sed cat head tail xargs find nl tr cut awk ssh less more bat echo true for read done".split())  # programs that show files and nothing of their own
 SAMPLE_HEAD, SAMPLE_TAIL = 12000, 4000  # characters looked at to tell the format
 
@@ -129,6 +130,8 @@ def _plan(page, ask, too_long: bool):
     """The plan of the first format that knows the page, else the plain one."""
     from contextkernel.normalize.formats import candidates
 
+    if len(page.lines) > MANY and sum(map(len, page.lines)) < SPARSE * len(page.lines):
+        return import_module("contextkernel.normalize.sparse").plan(page, ask)
     sample = _sample(page.lines)
     for row in candidates(sample, ask.command):
         plan = import_module("contextkernel.normalize." + row.module).plan(page, ask)

@@ -205,24 +205,25 @@ def _hits(lines: List[str], searching: bool) -> List[Hit]:
     """Hits and their context lines in order.  Context (`path-12-text`) is told by the paths of the hits."""
     found: Dict[int, Hit] = {}
     paths: Dict[str, int] = {}
-    for index, line in enumerate(lines):
+    filled = [(index, line) for index, line in enumerate(lines) if line]
+    for index, line in filled:
         match = NUMBERED.match(line)
         if match and _is_path(match.group("path"), searching):
             found[index] = Hit(index, match.group("path"), match.group("rest"))
             paths[match.group("path")] = index
     if searching and len(found) < 0.3 * len(lines):
         found = {}
-        for index, line in enumerate(lines):
+        for index, line in filled:
             match = BARE.match(line)
             if match and _is_path(match.group("path"), searching):
                 found[index] = Hit(index, match.group("path"), match.group("rest"))
     if searching and len(found) < len(lines):
-        for index, line in enumerate(lines):
+        for index, line in filled:
             match = CONTEXT_LINE.match(line) if index not in found else None
             if match and _is_path(match.group("path"), True):
                 found[index] = Hit(index, match.group("path"), match.group("rest"))
     if len(found) < len(lines) and paths:
-        _add_context(lines, found, sorted(paths, key=len, reverse=True))
+        _add_context(filled, found, sorted(paths, key=len, reverse=True))
     return [found[index] for index in sorted(found)]
 
 
@@ -234,10 +235,10 @@ def _is_path(path: str, searching: bool) -> bool:
     return ("/" in path or "." in path or "\\" in path) and not path.replace(".", "").isdigit() and NO_PATH.search(path) is None
 
 
-def _add_context(lines: List[str], found: Dict[int, Hit], paths: List[str]) -> None:
+def _add_context(filled: List[Tuple[int, str]], found: Dict[int, Hit], paths: List[str]) -> None:
     near = sorted(found)
     where = 0
-    for index, line in enumerate(lines):
+    for index, line in filled:
         if index in found:
             continue
         while where + 1 < len(near) and near[where + 1] <= index:

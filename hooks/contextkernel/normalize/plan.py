@@ -1,7 +1,7 @@
 """The plan for a page: units with ranks, and the choice of those that fit the room."""
 from __future__ import annotations
 
-from typing import List, NamedTuple, Optional, Sequence, Tuple
+from typing import Dict, List, NamedTuple, Optional, Sequence, Tuple
 
 from contextkernel import marks
 from contextkernel.normalize.commands import Command
@@ -90,8 +90,7 @@ def _chosen(page: Page, units: Sequence[Unit], room: int, hard: int) -> List[boo
     used = 160  # the verdict and one mark
     limits = {MUST: hard, FACT: hard - RESERVE, NOTABLE: min(hard, room + 2 * RESERVE), LAST: 0}
     limits = [limits.get(rank, room) for rank in range(LAST + 1)]
-    order = sorted(range(len(units)), key=lambda i: (units[i].rank, units[i].turn, i))
-    for index in order:
+    for index in _ordered(units):
         unit = units[index]
         near = index > 0 and taken[index - 1] and units[index - 1].last + 1 == unit.first
         near_after = index + 1 < len(units) and taken[index + 1] and units[index + 1].first == unit.last + 1
@@ -101,6 +100,14 @@ def _chosen(page: Page, units: Sequence[Unit], room: int, hard: int) -> List[boo
             taken[index] = True
             used += price
     return taken
+
+
+def _ordered(units: Sequence[Unit]) -> List[int]:
+    """Indexes by rank, then turn, then place."""
+    groups: Dict[Tuple[int, int], List[int]] = {}
+    for index, unit in enumerate(units):
+        groups.setdefault((unit.rank, unit.turn), []).append(index)
+    return [index for key in sorted(groups) for index in groups[key]]
 
 
 def _gap(page: Page, plan: Plan, ask: Ask, first: int, last: int) -> List[Stretch]:

@@ -55,7 +55,7 @@ _FORMS = (
     _Form("native", r"^[^\S\n]*#\d+\s+(?:0x[0-9a-f]+ )?(?:in )?(?=(?P<name>[\w:~<>*&]+))(?P=name)[^\n]*?(?: at |\s)(?P<path>[\w./\\+-]+\.(?:c|cc|cpp|cxx|h|hpp|hh|hxx|inl|ipp|m|mm)):(?P<line>\d+)", False, ("#",)),
     _Form("php", r"^#\d+ (?P<path>[^\s(]+\.php)\((?P<line>\d+)\): ?(?P<name>[\w\\>:-]*)", False, (".php(",)),
     _Form("php", r"\bin (?P<path>/[^\s:]+\.php)(?: on line |:)(?P<line>\d+)", False, (".php",)),
-    _Form("ruby", r"(?<![\w./-])(?P<path>[\w./-]+\.rb):(?P<line>\d+):in [`'](?P<name>[^'\n]*)'", False, (".rb:",)),
+    _Form("ruby", r"(?<![\w./-])(?P<path>[\w./-]+\.rb):(?P<line>\d+):in [`'](?P<name>[^'\n]{0,300})'", False, (".rb:",)),
     _Form(".net", r"\bat (?P<name>[\w.`<>]+)\([^\n)]{0,1000}\) in (?P<path>[^\n:]{0,300}(?::\\[^\n:]{0,300})?\.(?:cs|vb|fs)):line (?P<line>\d+)", False, (":line ",)),
     _Form("typescript", r"^(?P<path>[\w./\\@-]+\.[cm]?[jt]sx?)\((?P<line>\d+),\d+\): (?:error|warning)", False, ("): ",)),
     _Form("compiler", r"(?P<path>(?:[A-Za-z]:)?[\w./\\+@-]+\.[A-Za-z]{1,5}):(?P<line>\d+)(?::\d+)?|[\w./\\+@-]+(?=[A-Za-z]:)|[\w./\\+@-]+", False, (":",)),
