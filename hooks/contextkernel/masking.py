@@ -51,10 +51,18 @@ def masked(text: str, most: int = 300) -> str:
 
 def of_row(row: dict) -> dict:
     """A ledger row with every text masked but its keys; a transcript's path that holds a secret is left out, since it would name no file."""
-    safe = {name: masked(value, MOST.get(name, 300)) if isinstance(value, str) and name not in KEYS else value for name, value in row.items()}
+    safe = {name: _left(value, MOST.get(name, 300)) if isinstance(value, str) and name not in KEYS else value for name, value in row.items()}
     if safe.get("transcript") != row.get("transcript"):
         safe["transcript"] = ""
     return safe
+
+
+def _left(text: str, most: int) -> str:
+    """The text masked; *** where a rule of ours fails over it: no row is lost by it, and nothing is told."""
+    try:
+        return masked(text, most)
+    except (IndexError, ValueError, RecursionError, re.error):
+        return HIDDEN
 
 
 def _whole_words(text: str) -> str:
@@ -219,7 +227,7 @@ def _named(text: str, small: str, enclosing: "list[str]"):
                 continue  # a shell's empty value
             if level == 2 and text[start:start + 1] in ("|", ">") and ":" in separator:
                 end = start + 1
-            if level == 2 and (":" in separator or separator != separator.strip()) and end > start and text[start] not in "\"'\\{[" and _begins_line(text, found.start()):
+            if level == 2 and (":" in separator or separator != separator.strip()) and end > start and text[start:start + 1] not in "\"'\\{[" and _begins_line(text, found.start()):
                 end = _line_value(text, start, found.start(), end)
             value = text[start:end]
             if value and value not in "{[(" and (len(value) > LONGEST or names.is_secret(found.group(1), level, value, inside) and not _is_code(value)):
@@ -232,7 +240,7 @@ def _named(text: str, small: str, enclosing: "list[str]"):
             level = names.telling(name.rpartition(":")[2]) if found.start() >= done else 0
             if level:
                 start = found.end()
-                end = value_end(text, start, enclosing[start - 1] if enclosing[start - 1] != text[start] else "", ";|&" if pattern is not _PAIRS else ";|&,}<")
+                end = value_end(text, start, enclosing[start - 1] if enclosing[start - 1] != text[start:start + 1] else "", ";|&" if pattern is not _PAIRS else ";|&,}<")
                 if end - start > LONGEST or names.is_secret(name, level, text[start:end], enclosing[start - 1]):
                     yield start, end
                     done = end
@@ -290,7 +298,7 @@ def _in_places(text: str, small: str, enclosing: "list[str]", is_cut: bool):
         if before and any(word in small for word in words):
             flags = re.M | (re.I if before.startswith("(?i)") else 0)
             for found in re.finditer("(%s)(%s)" % (before[4 if flags & re.I else 0:], value), text, flags):
-                if not _plain(found.group(2), enclosing[found.start(2)]):
+                if found.group(2) and not _plain(found.group(2), enclosing[found.start(2)]):
                     yield found.start(2), found.end(2)
     yield from _options(text, small, enclosing, tools)
     if any(word in small for word in ("echo", "printf", "yes ", "<<", "print", "write-output")):

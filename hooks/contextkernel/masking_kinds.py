@@ -17,7 +17,7 @@ ISSUED = (
      " pscale_oauth_ glsa_ HRKU- sk-ant- sk-proj- sk-or- sk-svcacct- sk-admin- sk-lf- gsk_ nvapi- tvly- AIza sk_live_ sk_test_"
      " rk_live_ rk_test_ sq0csp- sq0atp- lsv2_pt_ lsv2_sk_ phx_ ATATT ATCTT ATBB cfut_ cfat_ ory_at_ ory_ac_ ory_rt_ FLWSECK_ FLWSECK-"
      " rzp_live_ shippo_live_ duffel_live_ mlsn. CFPAT- CCIPAT_ CCIPRJ_ bkua_ tskey- FlyV1 fm2_ apify_api_ clojars_ CLOJARS_ ptla_ ptlc_"
-     " AGE-SECRET-KEY-1 AGE-PLUGIN- prj_live_ rdme_ pdl_live_ hcaptcha_ bedrock-api-key-", 12, _WORD),
+     " AGE-SECRET-KEY- AGE-PLUGIN- prj_live_ rdme_ pdl_live_ hcaptcha_ bedrock-api-key-", 12, _WORD),
     ("ya29. SG. hvs. hvb. hvr. dp.pt. dp.st. dp.ct. dp.scim. dp.audit. dp.sa. pypi-AgE pypi-AgEN FwoGZXIvYXdz IQoJb3JpZ2lu LS0tLS1CRUdJTi"
      " b3BlbnNzaC1rZXktdjE MIIEvQIBADANBgkqhkiG MIIEpAIBAA eyJhbGciOi v1.local. v2.local. v3.local. v4.local. k4.local. k4.secret."
      " atlasv1. amzn.mws. glc_eyJ", 10, _BASE64),
@@ -43,8 +43,14 @@ _SHAPES = (
     (".", r"(?<![\w.-])[MNO][\w-]{23,27}\.[\w-]{6}\.[\w-]{27,}"),  # Discord bots
     (".", r"(?<![\w.-])[A-Za-z0-9_-]{10,}\.[A-Za-z0-9_-]{20,}\.[A-Za-z0-9_-]{20,}(?![\w.-])"),  # three parts, as JWT and its kin
 )
+# Pairs of letters that are frequent in words and names of programs, and make up a quarter of all pairs.
+_PAIRS = frozenset("""th he in er an re on at en nd ti es or te of ed is it al ar st to nt ng se ha as ou io le ve co me de hi ri ro ic ne ea ra ce li ch ll be ma si om ur
+ ca el ta la ns di fo ho pe ec pr no ct us ac ot il tr ly nc et ut ss so rs un lo wa ge ie wh ee wi em ad ol rt po we na ul ni ts mo ow pa im mi ai sh ir su id os iv ia am fi ci vi pl
+ ig tu ev ld ry mp fe bl ab gh ty op wo sa ay ex ke fr oo av ag if ap gr od bo sp rd do uc bu ei ov by rm ep tt oc fa ef cu rn sc gi da yo cr cl du ey""".split())
 _TOKEN = Pattern(r"[A-Za-z0-9+/_=~.%-]{20,}")
+_JOINED = Pattern(r"[A-Za-z0-9+/_-]+")
 _PART = Pattern(r"[A-Za-z0-9]+")
+_HEX = Pattern(r"[0-9a-fA-F]*")
 _NODE = Pattern(r"::\w+(?:::\w+)*\[[^\]\n]{0,300}\]|/nix/store/[a-z0-9]{32}|(?i:\bsha(?:1|256|384|512)[-:][A-Za-z0-9+/=]+)|\b[0-7][0-9A-HJKMNP-TV-Z]{25}\b")
 _HOOK = Pattern(r"[^\s\"'<>]{0,200}?hook[\w.-]{0,40}/([^\s\"'<>]{8,2000})", re.I)
 _CHARS: dict = {}
@@ -151,34 +157,35 @@ def without_random(text: str) -> str:
 def _judged(token: str) -> str:
     if token.startswith(PUBLIC):
         return token
-    body = token.strip("=.%/-")
-    name, equals, value = token.rstrip("=").partition("=")
-    if equals:
-        return name + "=" + (HIDDEN if _is_random(value) else value) + token[len(token.rstrip("=")):]
-    if _is_random(body):
-        return HIDDEN
     out, at = [], 0
-    for part in _PART.finditer(token):
-        least = 16 if part.start() and token[part.start() - 1] in "_-." else 20  # with a maker's prefix
-        if len(part.group()) >= least and _is_random(part.group(), least):
-            out += [token[at:part.start()], HIDDEN]
-            at = part.end()
+    for word in _JOINED.finditer(token):
+        if len(word.group()) >= 20 and _is_random(word.group()):
+            out += [token[at:word.start()], HIDDEN]
+            at = word.end()
+            continue
+        for part in _PART.finditer(token, word.start(), word.end()):
+            least = 16 if part.start() and token[part.start() - 1] in "_-." else 20  # with a maker's prefix
+            if len(part.group()) >= least and _is_random(part.group(), least):
+                out += [token[at:part.start()], HIDDEN]
+                at = part.end()
     return "".join(out) + token[at:]
 
 
 def _is_random(text: str, least: int = 20) -> bool:
-    """Whether a run of `least` characters or more has too many changes of kind for words joined to names, and is no hex."""
+    """Whether a run of `least` characters or more has too few pairs of letters that words are made of, or changes its kind too often.
+
+    In random text 12 to 25 % of the pairs are such ones, in names of programs 50 to 75 % (12,388 texts of real sessions).
+    """
     runs = _PART.findall(text)
-    letters = "".join(runs)
-    if len(letters) < least or len(letters) > 4000:
-        return len(letters) > 4000 and any(char.isdigit() for char in letters)
-    if all(c in "0123456789abcdefABCDEF" for c in letters) or letters.isdigit():
+    if len(runs) > 1 and (max(map(len, runs)) < 8 or sum(map(len, runs)) < 7 * len(runs) or any(len(run) >= 16 and _HEX.fullmatch(run) for run in runs)):
+        return False  # words, numbers or digests, joined
+    joined = "".join(runs)
+    letters = sum(char.isalpha() for char in joined)
+    has_digit, has_both = letters < len(joined), any(c.isupper() for c in joined) and any(c.islower() for c in joined)
+    if len(joined) < least or 10 * letters < 3 * len(joined) or not (has_digit or has_both) or _HEX.fullmatch(joined):
         return False
-    if len(runs) > 1 and max(map(len, runs)) < 16 and len(letters) < 7 * len(runs):
-        return False  # short words or numbers, joined
-    digits = len(re.findall(r"\d+", letters))
-    upper, lower = any(c.isupper() for c in letters), any(c.islower() for c in letters)
-    turns = sum(changes(run) for run in runs)
-    if upper and lower:
-        return turns * 100 >= 42 * len(letters) if digits >= 2 else turns * 100 >= 45 * len(letters)
-    return digits >= 4 and len(letters) >= least and turns * 100 >= 25 * len(letters) and len(runs) <= 2
+    small, turns = joined.lower(), sum(map(changes, runs))
+    pairs = 100 * sum(small[at:at + 2] in _PAIRS for at in range(len(small) - 1)) // (len(small) - 1)
+    if not has_digit:
+        return pairs < 24 and len(joined) >= 24
+    return pairs < (34 if turns * 4 >= len(joined) else 26) or pairs < 45 and turns * 100 >= 42 * len(joined)

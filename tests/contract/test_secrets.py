@@ -50,7 +50,8 @@ def test_there_are_enough_kinds_and_twins():
 
 
 @pytest.mark.parametrize("template", KINDS)
-def test_no_piece_of_a_secret_is_left(template, draw):
+def test_no_piece_of_a_secret_is_left(template):
+    draw = random.Random(template)  # the same at every run: some kinds are told by chance alone, see below
     for word in secret_kinds.words_of(template):
         text, secrets = secret_kinds.made(template, draw, word)
         seen = masking.masked(text, 4000)
@@ -63,12 +64,21 @@ def test_what_looks_alike_stays(text):
     assert masking.masked(text, 4000) == text
 
 
-def test_both_doors_and_the_report_hold_no_secret(state, plugin_root, draw, capsys):
+@pytest.mark.parametrize("length, most", [(20, 0.09), (24, 0.05), (32, 0.02), (40, 0.01)])
+def test_random_text_without_any_context(length, most, draw):
+    """What no name, program or prefix tells is told from words by its letters, but not always."""
+    made = ["".join(draw.choice(secret_kinds.LETTERS) for _ in range(length)) for _ in range(2000)]
+    assert sum(masking.masked("run %s now" % one) != "run *** now" for one in made) <= most * len(made)
+
+
+def test_both_doors_and_the_report_hold_no_secret(state, plugin_root):
     """Rows of scripts wait in the spool, a server's go into the tables: neither file holds a secret at any time."""
-    expected = []
+    expected, first = [], random.randrange(6)
+    print("every sixth kind from", first)
     books = ledger.open_ledger()
-    for n, template in enumerate(KINDS):
-        text, secrets = secret_kinds.made(template, draw, secret_kinds.WORDS[n % len(secret_kinds.WORDS)])
+    kinds = KINDS[first::6]
+    for n, template in enumerate(kinds):
+        text, secrets = secret_kinds.made(template, random.Random(template), secret_kinds.WORDS[n % len(secret_kinds.WORDS)])
         expected += secrets
         row = {"session": "s", "tool": "Bash", "lane": "script", "rule": "r " + text, "command": text, "handle": "%012x" % n, "status": "pending", "raw": 9, "host": 9, "shown": 1,
                "cwd": text, "agent_type": text, "transcript": text, "reason": text}
@@ -82,7 +92,7 @@ def test_both_doors_and_the_report_hold_no_secret(state, plugin_root, draw, caps
         books.keep_offset(text, {"size": n})
         rest.alarm("s", "Bash", text)
     assert not secret_kinds.leaked_in_files(written(state), expected)
-    assert books.take_spool() > len(KINDS)
+    assert books.take_spool() > len(kinds)
     books.close()
     assert not secret_kinds.leaked_in_files(written(state), expected)
     report = subprocess.run(["python3", "-I", "-S", os.path.join(plugin_root, "hooks", "savings.py")], stdout=subprocess.PIPE, stderr=subprocess.STDOUT, timeout=60)
@@ -93,7 +103,7 @@ def test_both_doors_and_the_report_hold_no_secret(state, plugin_root, draw, caps
 def test_the_script_hook_spools_no_secret(run_hook, state, plugin_root, draw):
     expected = []
     for n, template in enumerate(draw.sample(KINDS, 25)):
-        text, secrets = secret_kinds.made(template, draw, draw.choice(secret_kinds.WORDS[:-1]))
+        text, secrets = secret_kinds.made(template, random.Random(template), draw.choice(secret_kinds.WORDS[:-1]))
         expected += secrets
         assert run_hook("post_tool_use.py", event(text, n))[0]
     assert not secret_kinds.leaked_in_files(written(state), expected)
@@ -129,7 +139,7 @@ def test_key_names_that_are_secrets_are_not(run_hook, state, tmp_path, draw):
 
 
 # -- long and hostile texts -----------------------------------------------------------------------
-@pytest.mark.parametrize("template", KINDS[::4])
+@pytest.mark.parametrize("template", KINDS[::24])
 def test_a_secret_across_the_cut_is_left_out(template, draw):
     text, secrets = secret_kinds.made(template, draw, "s3cretWord")
     for end in range(masking.LOOKED_AT - len(text) - 1, masking.LOOKED_AT + 1, 7):
@@ -167,3 +177,12 @@ def test_every_pattern_compiles():
         re.compile("(%s)(%s)" % (before.replace("(?i)", "", 1), value))
     for _, pattern in masking_kinds._SHAPES:
         re.compile(pattern)
+
+
+def test_no_text_stops_the_masker(draw):
+    """Words of all kinds in any order, cut anywhere: no error, and a second look finds nothing that the first left."""
+    words = [word for line in KINDS + TWINS for word in secret_kinds.made(line, draw, "hunter22")[0].split(" ")] + list("'\"\\`$(){}[]<>|;&\n\t =:,@/%") + ["\ud83d", "密码", "\0"]
+    for _ in range(1500):
+        text = " ".join(draw.choice(words) for _ in range(draw.randrange(1, 30)))
+        masking.masked(text[draw.randrange(6):len(text) - draw.randrange(6)], 4000)
+        masking.masked("".join(draw.choice(words) for _ in range(draw.randrange(1, 30))))
