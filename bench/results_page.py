@@ -41,6 +41,12 @@ def key(name: str, form: str = "{}") -> Callable[[dict], str]:
     return lambda row: "" if row.get(name) in (None, "") else form.format(row[name])
 
 
+def plain_test(row: dict) -> str:
+    """A test's name in words: "normalize: laws", or "normalize: far numbers are shown (csv)"."""
+    words = row["test"].replace("test_", "").replace("_", " ")
+    return words.replace("[", " (").replace("]", ")").replace("|", "/")
+
+
 def per_bug(row: dict) -> str:
     """Share of bugs whose files are all in the slice, with its 95 % interval."""
     return f"{row['all_files']:.0f} ± {row['all_files_95']:.0f} %"
@@ -190,7 +196,7 @@ SECTIONS = (
         "fewer with the same seed.",
         "rows",
         (
-            ("Test", lambda row: row["test"].replace("_", " ")),
+            ("Test", plain_test),
             ("Rounds", key("rounds", "{:,}")),
             ("Seed", key("seed")),
             ("Seconds", key("seconds")),

@@ -7,17 +7,13 @@ import sys
 
 import plugin
 
-sys.path.insert(0, os.path.join(plugin.ROOT, "bench"))
-import machine  # noqa: E402
-import table  # noqa: E402
-
 
 class Recorder:
     """A pytest plugin: collects tests that recorded their rounds; a whole run writes the file."""
 
     def __init__(self, config):
         self.config = config
-        self.facts = machine.facts()
+        self.load = round(os.getloadavg()[0], 1)  # before the run makes its own
         self.rows = []
 
     def pytest_runtest_logreport(self, report):
@@ -44,9 +40,14 @@ class Recorder:
 
     def pytest_sessionfinish(self, session):
         """Writes bench/results/long_proofs.json and what is made from it."""
-        if self.rows and self.is_whole():
-            machine.write(
-                "long_proofs",
-                {"machine": self.facts, "rows": sorted(self.rows, key=lambda row: row["test"])},
-            )
-            table.main([])
+        if not (self.rows and self.is_whole()):
+            return
+        sys.path.insert(0, os.path.join(plugin.ROOT, "bench"))  # late: a copy of tests/ has none
+        import machine
+        import table
+
+        rows = sorted(self.rows, key=lambda row: row["test"])
+        machine.write(
+            "long_proofs", {"machine": dict(machine.facts(), load=self.load), "rows": rows}
+        )
+        table.main([])

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 import random
+import shutil
 import subprocess
 import sys
 import time
@@ -31,12 +32,13 @@ while True:
 
 @pytest.fixture
 def state(tmp_path, monkeypatch):
-    """Sets a state folder for one round."""
+    """Function of a name: sets the state folder of a round, and gives it."""
 
     def begin(name):
         monkeypatch.setenv("CK_DATA", str(tmp_path / name))
         monkeypatch.setattr(book, "ledger", None)
         monkeypatch.setattr(spool, "_path", "")
+        return tmp_path / name
 
     return begin
 
@@ -54,7 +56,7 @@ def killed_after(seconds):
 
 def test_a_kill_loses_nothing_that_was_announced(state, record_property):
     def check(seed):
-        state(str(seed))
+        folder = state(str(seed))
         announced = killed_after(random.Random(seed).random() * 0.06)
         books = ledger.open_ledger()
         booked = {row["raw"] for row in books.rows("SELECT raw FROM receipts")}
@@ -70,5 +72,6 @@ def test_a_kill_loses_nothing_that_was_announced(state, record_property):
             for blob in blobs.every()
         )
         assert os.listdir(os.path.join(settings.data_root(), "spool")) == []
+        shutil.rmtree(str(folder))
 
     for_seeds(record_property, check, 2, 300)
