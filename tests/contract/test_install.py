@@ -51,6 +51,14 @@ class Place:
         return said
 
 
+    def store(self):
+        """Lets the plugin hide, and so store, one output."""
+        log = "".join("[%04d] compiling module m_%d in %d ms\n" % (n, n % 97, n * 7919 % 4001) for n in range(900))
+        argv = ["python3", os.path.join(self.root, "hooks", "ck.py"), "normalize", "--command", "make"]
+        done = subprocess.run(argv, input=log.encode(), env=self.env(), stdout=subprocess.PIPE, check=True)
+        assert b"recall" in done.stdout and (self.state / "blobs").exists()
+
+
 @pytest.fixture
 def place(tmp_path, plugin_root):
     return Place(tmp_path, plugin_root)
@@ -240,7 +248,8 @@ def test_the_failure_lane_goes_on_and_off(place):
 
 
 def test_purge_removes_what_we_stored_and_nothing_else(place):
-    place.run()
+    place.run("--no-demo")
+    place.store()
     place.run("--scripts", "--no-demo")
     session = place.config / "projects" / "p" / "s" / "tool-results"
     session.mkdir(parents=True)
@@ -252,7 +261,8 @@ def test_purge_removes_what_we_stored_and_nothing_else(place):
     assert sorted(path.name for path in session.iterdir()) == ["ck-notes.txt", "theirs.txt"]
     assert [path.name for path in place.state.iterdir()] == ["theirs"] and "not ours: theirs" in said
     (place.state / "theirs").unlink()
-    place.run()
+    place.run("--no-demo")
+    place.store()
     place.run("--uninstall", "--purge", "--yes")
     assert not place.state.exists()
 
