@@ -1,64 +1,104 @@
 #!/usr/bin/env python3
-"""The README's table of numbers, from bench/results/*.json and nothing else.
+"""The README's five numbers, bench/results/README.md and the plot, all from bench/results.
 
-    python3 bench/table.py            rewrites README.md between <!-- numbers --> and <!-- /numbers -->
-    python3 bench/table.py --check    exit 1 when README.md differs from what the results say
+    python3 bench/table.py            writes the blocks <!-- numbers --> and <!-- own cost --> of
+                                      README.md, bench/results/README.md and headline.svg there
+    python3 bench/table.py --check    exit 1, and the names on stderr, where one is out of date
 
-A results file takes part when it has "readme": [{"number", "value", "baseline", "n", "worst"}, …] ("worst" is free text about the spread
-or the target) and "machine" (machine.facts).  Files are taken in the order of their names.
+A results file has "machine" (machine.facts) and "rows"; results_page.py puts them into words.  A
+file that it does not know is shown by its "readme": [{"number", "value", "baseline", …}, …].
 """
+
 from __future__ import annotations
 
 import argparse
-import glob
-import json
 import os
-import re
 import sys
 
 sys.path.insert(0, os.path.dirname(os.path.realpath(__file__)))
+import bars
+import headlines
 import machine
+import results_page
 
-BLOCK = re.compile(r"(<!-- numbers -->\n).*?(<!-- /numbers -->)", re.S)
-COLUMNS = ["Number", "Measured", "Beside it", "n", "Spread or target", "Source"]
-
-
-def rows_of(path: str) -> "tuple[list, str]":
-    """Table rows of one results file and the line about its machine; no rows when it offers none."""
-    with open(path, encoding="utf-8") as handle:
-        result = json.load(handle)
-    if not isinstance(result, dict) or not result.get("readme"):
-        return [], ""
-    name = os.path.basename(path)
-    rows = [[row["number"], row["value"], row.get("baseline", ""), row.get("n", ""), row.get("worst", ""), "`%s`" % name] for row in result["readme"]]
-    facts = result.get("machine") or {}
-    return rows, "`%s`: %s" % (name, ", ".join("%s %s" % (key, facts[key]) for key in ("commit", "python", "client", "cpu", "cpus", "load") if facts.get(key)))
+SHOWN = (
+    "![tokens of each tool output: raw, client alone, with the plugin](bench/results/headline.svg)"
+)
 
 
-def block(folder: str) -> str:
-    """The generated text between the markers."""
-    parts = [rows_of(path) for path in sorted(glob.glob(os.path.join(folder, "*.json")))]
-    rows = [row for found, _ in parts for row in found]
-    machines = [line for _, line in parts if line]
-    return machine.markdown(COLUMNS, rows) + "\n\nMeasured on: " + "; ".join(machines) + ".\n" if rows else "No results yet.\n"
+def numbers(results: dict[str, dict]) -> str:
+    """The five rows and the plot."""
+    rows = headlines.rows_of(results)
+    if not rows:
+        return "No results yet.\n"
+    plot = "\n" + SHOWN + "\n" if "outputs" in results else ""
+    return machine.markdown(headlines.COLUMNS, rows) + "\n" + plot
+
+
+def own_cost(results: dict[str, dict]) -> str:
+    """What the plugin itself adds to a session."""
+    rows = results.get("own_cost", {}).get("rows")
+    return results_page.known_table("own_cost", rows) + "\n" if rows else "No results yet.\n"
+
+
+BLOCKS = {
+    "numbers": numbers,
+    "own cost": own_cost,
+}  # a pair of comments in README.md -> what stands between them
+
+
+def filled(text: str, results: dict[str, dict]) -> str:
+    """README.md with its blocks written anew. Raises ValueError where one is missing."""
+    for name, made in BLOCKS.items():
+        head, start, rest = text.partition(f"<!-- {name} -->\n")
+        _, stop, tail = rest.partition(f"<!-- /{name} -->")
+        if not stop:
+            raise ValueError(f"no <!-- {name} --> … <!-- /{name} --> block")
+        text = head + start + made(results) + stop + tail
+    return text
+
+
+def read(path: str) -> str | None:
+    """A file's text; None where there is no file."""
+    try:
+        with open(path, encoding="utf-8", newline="") as handle:
+            return handle.read()
+    except FileNotFoundError:
+        return None
+
+
+def generated(root: str) -> dict[str, str]:
+    """Path -> text of each file made here. Raises ValueError where README.md lacks a block."""
+    folder = os.path.join(root, "bench", "results")
+    results = results_page.load(folder)
+    readme = os.path.join(root, "README.md")
+    files = {
+        readme: filled(read(readme) or "", results),
+        os.path.join(folder, "README.md"): results_page.page(folder, results),
+    }
+    if "outputs" in results:
+        files[os.path.join(folder, "headline.svg")] = bars.svg(results["outputs"]["rows"])
+    return files
 
 
 def main(argv=None) -> int:
     parser = argparse.ArgumentParser(description=__doc__.split("\n")[0])
     parser.add_argument("--check", action="store_true")
+    parser.add_argument("--root", default=machine.ROOT, help="the project's folder")
     args = parser.parse_args(argv)
-    path = os.path.join(machine.ROOT, "README.md")
-    with open(path, encoding="utf-8") as handle:
-        text = handle.read()
-    if not BLOCK.search(text):
-        print("table.py: README.md has no <!-- numbers --> … <!-- /numbers --> block", file=sys.stderr)
+    try:
+        files = generated(args.root)
+    except ValueError as error:
+        print(f"table.py: README.md: {error}", file=sys.stderr)
         return 2
-    new = BLOCK.sub(lambda found: found.group(1) + block(machine.RESULTS) + found.group(2), text)
+    stale = [path for path, text in files.items() if read(path) != text]
     if args.check:
-        return int(new != text)
-    if new != text:
-        with open(path + ".tmp", "w", encoding="utf-8") as handle:
-            handle.write(new)
+        for path in stale:
+            print(f"table.py: {path} is not what the results say", file=sys.stderr)
+        return 1 if stale else 0
+    for path in stale:
+        with open(path + ".tmp", "w", encoding="utf-8", newline="") as handle:
+            handle.write(files[path])
         os.replace(path + ".tmp", path)
     return 0
 

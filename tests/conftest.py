@@ -20,9 +20,11 @@ sys.path[:0] = [os.path.join(HERE, "harness"), os.path.join(os.path.dirname(HERE
 sys.dont_write_bytecode = True
 
 import isolation  # noqa: E402
+import long_proofs  # noqa: E402
 import plugin  # noqa: E402
+import rounds  # noqa: E402
 
-LIMIT_S = 150
+LIMIT_S = 1200 if rounds.LONG else 150
 REAL_HOME = os.path.expanduser("~")
 BEFORE = isolation.listing(REAL_HOME)
 FOLDERS = isolation.open_folders(plugin.BASE_PYTHON)
@@ -31,6 +33,8 @@ isolation.enter(FOLDERS)
 
 def pytest_configure(config):
     config.stash_leaks = []
+    if rounds.LONG and not hasattr(config, "workerinput"):
+        config.pluginmanager.register(long_proofs.Recorder(config))
 
 
 @pytest.hookimpl(hookwrapper=True)

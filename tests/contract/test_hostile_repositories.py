@@ -14,7 +14,6 @@ import sys
 import plugin
 import pytest
 
-from contextkernel.store import git_start
 
 SYMPTOM = "ValueError: boom in foo1"
 CARELESS_S = 20
@@ -349,7 +348,7 @@ def started(root, arguments, environ, stdin=b""):
 
 
 @pytest.mark.parametrize("name", REPOSITORIES)
-def test_no_repository_runs_a_program(name, tmp_path, plugin_root, state, server, monkeypatch):
+def test_no_repository_runs_a_program(name, tmp_path, plugin_root, state, server):
     it = Planted(str(tmp_path))
     REPOSITORIES[name](it)
     if os.path.exists(it.ran):
@@ -360,10 +359,6 @@ def test_no_repository_runs_a_program(name, tmp_path, plugin_root, state, server
         assert not server("kernel_repo_slice", {"symptom": SYMPTOM, "repo": folder}).get("isError")
     built = started(plugin_root, ["ck_slice.py", "--repo", it.root, "--build"], dict(it.environ, CK_DATA=str(tmp_path / "anew")))
     assert built.returncode == 0, built.stderr
-    for variable, value in it.environ.items():
-        monkeypatch.setenv(variable, value)
-    for folder in it.asked:
-        git_start.history(folder, ["-p", "-m", "--all"])
     assert not os.path.exists(it.ran), open(it.ran).read()
 
 
@@ -389,16 +384,6 @@ def test_git_is_not_even_looked_for(tmp_path, plugin_root, state):
     environ = {"PATH": os.path.join(it.base, "bin") + os.pathsep + os.environ["PATH"]}
     shown = started(plugin_root, ["ck.py", "slice", "--repo", it.root, "--symptom", "-"], environ, SYMPTOM.encode())
     assert shown.returncode == 0 and b"f1.py" in shown.stdout and not os.path.exists(it.ran)
-
-
-def test_git_answers_where_it_is_started(tmp_path):
-    it = Planted(str(tmp_path))
-    it.fill(it.root)
-    shown = git_start.history(os.path.join(it.root, "src"), ["-p"])
-    assert shown.exit_code == 0 and b"+def foo1():" in shown.output
-    assert git_start.history(it.base, []) is None, "no checkout"
-    it.lacking(it.root)
-    assert git_start.history(it.root, []) is None, "a partial clone"
 
 
 @pytest.mark.parametrize("name, note", [("fetch by ssh", "a partial clone: git is not started"), ("fetch of_the_worktree", "a partial clone: git is not started"), ("fetch included", "a partial clone: git is not started"),

@@ -3,9 +3,11 @@ from __future__ import annotations
 
 import json
 import os
+import re
 import stat
 import subprocess
 import sys
+import zlib
 
 import pytest
 
@@ -49,9 +51,24 @@ class Place:
         return said
 
 
+    def store(self):
+        """Lets the plugin hide, and so store, one output."""
+        log = "".join("[%04d] compiling module m_%d in %d ms\n" % (n, n % 97, n * 7919 % 4001) for n in range(900))
+        argv = ["python3", os.path.join(self.root, "hooks", "ck.py"), "normalize", "--command", "make"]
+        done = subprocess.run(argv, input=log.encode(), env=self.env(), stdout=subprocess.PIPE, check=True)
+        assert b"recall" in done.stdout and (self.state / "blobs").exists()
+
+
 @pytest.fixture
 def place(tmp_path, plugin_root):
     return Place(tmp_path, plugin_root)
+
+
+@pytest.fixture(scope="module")
+def demonstrated(tmp_path_factory, plugin_root):
+    """A place where install.sh ran with its demonstration, and what it printed."""
+    place = Place(tmp_path_factory.mktemp("demonstrated"), plugin_root)
+    return place, place.run()
 
 
 def hooks_of(path):
@@ -162,12 +179,46 @@ def test_dry_run_changes_nothing(place):
     assert "would: put back" in place.run("--uninstall", "--purge", "--dry-run") and place.settings.read_bytes() == once
 
 
-def test_without_a_client_the_two_lines_are_shown_and_the_demonstration_runs(place):
-    said = place.run()
+def test_without_a_client_the_two_lines_are_shown_and_the_demonstration_runs(demonstrated):
+    place, said = demonstrated
     assert "/plugin marketplace add %s\n/plugin install context-kernel@context-kernel-marketplace" % place.root in said
-    table = said.split("recalled and compared\n")[1]
-    assert table.count("identical, ") >= 2 and "DIFFERENT" not in table and "python3 -m unittest -v" in table
+    assert "Outputs made just now" in said
     assert not place.settings.exists(), "no consent, no rule"
+
+
+def test_the_demonstration_saves_against_what_the_client_alone_shows(demonstrated):
+    table = demonstrated[1].split("recalled and compared\n")[1].split("  saved:")[0]
+    row = re.compile(r"^  (.+?) +(\d+) +(\d+) +(\d+) +(-?\d+) %  identical, (\d+) bytes$")
+    *rows, together = table.strip("\n").split("\n")
+    found = [row.match(line).groups() for line in rows]
+    assert {"python3 worker.py", "python3 -m unittest -v", "python3 -m unittest -v, failing"} <= {name for name, *_ in found}
+    for name, raw, alone, ours, saved, size in [(name, *map(int, numbers)) for name, *numbers in found]:
+        wanted = min(size, 10040) if name.endswith("failing") else size if size <= 30000 else 2240  # bytes the client alone shows
+        assert (raw, alone) == ((size + 3) // 4, (wanted + 3) // 4)
+        assert saved == round(100 * (alone - ours) / alone) > 0, name
+    sums = [sum(int(one[column]) for one in found) for column in (2, 3)]
+    assert together.split() == ["together", *map(str, sums), str(round(100 * (sums[0] - sums[1]) / sums[0])), "%"]
+
+
+def test_the_demonstration_names_a_line_that_the_client_alone_does_not_show(demonstrated):
+    place, said = demonstrated
+    line = re.search(r'see this line, 2,718 of 4,000 in\nthe output of "python3 worker.py":\n  (.+)\n', said).group(1)
+    blobs = [path for path in (place.state / "blobs").rglob("*") if path.is_file()]
+    log = next(text for text in (zlib.decompress(path.read_bytes()) for path in blobs) if b"lost its lease" in text)
+    assert log.decode().split("\n")[2717] == line
+    assert line.encode() not in log[:2000]
+    shown = subprocess.run(["python3", os.path.join(place.root, "hooks", "ck.py"), "normalize", "--command", "python3 worker.py"],
+                           input=log, env=place.env(), stdout=subprocess.PIPE, check=True).stdout
+    assert line.encode() in shown
+    assert re.search(r"python3 worker\.py +%d +560 +%d " % ((len(log) + 3) // 4, (len(shown) + 3) // 4), said)
+
+
+def test_the_demonstration_says_what_to_do_next(demonstrated):
+    place, said = demonstrated
+    words = said.split("\nNext: ")[1]
+    command = re.search(r"in your sessions: (python3 .+)\n", words).group(1)
+    done = subprocess.run(["bash", "-c", command], env=place.env(), stdout=subprocess.PIPE, stderr=subprocess.PIPE)
+    assert done.returncode == 0, done.stderr
 
 
 def test_the_allow_rule_is_given_and_taken_back(place):
@@ -197,7 +248,8 @@ def test_the_failure_lane_goes_on_and_off(place):
 
 
 def test_purge_removes_what_we_stored_and_nothing_else(place):
-    place.run()
+    place.run("--no-demo")
+    place.store()
     place.run("--scripts", "--no-demo")
     session = place.config / "projects" / "p" / "s" / "tool-results"
     session.mkdir(parents=True)
@@ -209,7 +261,8 @@ def test_purge_removes_what_we_stored_and_nothing_else(place):
     assert sorted(path.name for path in session.iterdir()) == ["ck-notes.txt", "theirs.txt"]
     assert [path.name for path in place.state.iterdir()] == ["theirs"] and "not ours: theirs" in said
     (place.state / "theirs").unlink()
-    place.run()
+    place.run("--no-demo")
+    place.store()
     place.run("--uninstall", "--purge", "--yes")
     assert not place.state.exists()
 

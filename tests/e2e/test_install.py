@@ -3,6 +3,7 @@ from __future__ import annotations
 
 import json
 import os
+import re
 import subprocess
 
 import pytest
@@ -56,6 +57,17 @@ def test_twice_in_and_out_to_the_byte(machine):
     assert "context-kernel" not in install.client("plugin", "marketplace", "list", "--json")
     install("--uninstall")
     assert settings.read_bytes() == BEFORE
+
+
+def test_the_upgrade_commands_of_the_readme(machine):
+    install, _ = machine
+    with open(os.path.join(plugin.ROOT, "README.md"), encoding="utf-8") as handle:
+        commands = re.findall(r"`claude (plugin [^`]+)`", handle.read().split("## Upgrade")[1].split("\n## ")[0])
+    assert len(commands) == 2
+    install("--no-demo")
+    for command in commands:
+        install.client(*command.split())  # asserts exit 0
+    assert "Connected" in install.client("mcp", "list")
 
 
 def test_what_the_person_changed_meanwhile_stays(machine):

@@ -1,7 +1,6 @@
-"""Laws of T1 over drawn outputs.  Every failure names its seed; CK_SEED replays one, CK_ROUNDS draws more."""
+"""Laws of T1 over drawn outputs.  Every failure prints its seed; CK_SEED replays one, CK_ROUNDS draws more."""
 from __future__ import annotations
 
-import os
 import random
 import re
 
@@ -10,8 +9,8 @@ import pytest
 from contextkernel import marks
 from contextkernel.edits import fault_in_account, rebuild
 from contextkernel.normalize import Source, normalize
+from rounds import for_seeds, rounds
 
-SEEDS = [int(os.environ["CK_SEED"])] if "CK_SEED" in os.environ else list(range(int(os.environ.get("CK_ROUNDS", "60"))))
 WORDS = "alder birch cedar dogwood elm fir ginkgo hazel ironwood juniper katsura larch maple nutmeg oak pine quince rowan".split()
 RARE = "violet harbour lantern quietly measured saffron meadow copper willow thicket glacier".split()
 LOUD = ("ERROR: {} pool is gone", "fatal: {} pipe closed", "Exception while handling {}", "CRITICAL {} disk", "{} failed unexpectedly", "panic: {} nil")
@@ -99,8 +98,11 @@ def drawn(seed):
     return "\n".join(lines), Source(command=command, exit_code=draw.choice((0, 0, 1, 2, 137)))
 
 
-@pytest.mark.parametrize("seed", SEEDS)
-def test_laws(seed):
+def test_laws(record_property):
+    for_seeds(record_property, check_laws, 40, 3000)
+
+
+def check_laws(seed):
     text, source = drawn(seed)
     normal = normalize(text, source)
     lines = text.split("\n")
@@ -120,8 +122,11 @@ def mark_spans(text):
     return [tuple(map(int, match.groups())) for match in re.finditer(r"\[ck: lines (\d+)-(\d+) hidden", text)]
 
 
-@pytest.mark.parametrize("seed", SEEDS[:30])
-def test_line_numbers_in_marks_are_true(seed):
+def test_line_numbers_in_marks_are_true(record_property):
+    for_seeds(record_property, check_line_numbers, 20, 1500)
+
+
+def check_line_numbers(seed):
     text, source = drawn(seed)
     normal = normalize(text, source)
     hidden = [(edit.first, edit.last) for edit in normal.edits]
@@ -129,9 +134,12 @@ def test_line_numbers_in_marks_are_true(seed):
         assert any(a <= first and last <= b for a, b in hidden), (first, last)
 
 
-@pytest.mark.parametrize("seed", SEEDS)
 @pytest.mark.parametrize("kind", sorted(KINDS))
-def test_planted_lines_are_shown(kind, seed):
+def test_planted_lines_are_shown(kind, record_property):
+    for_seeds(record_property, lambda seed: check_planted(kind, seed), 15, 500)
+
+
+def check_planted(kind, seed):
     draw = random.Random("%s-%d" % (kind, seed))
     make, command = KINDS[kind]
     lines = make(draw, 400)
@@ -142,22 +150,29 @@ def test_planted_lines_are_shown(kind, seed):
     assert words in shown
 
 
-@pytest.mark.parametrize("kind, old, new", [("log", r"in \d+ ms", "in 98765 ms"), ("csv", r",\d\d\.\d\d,", ",98765.00,"), ("table", r"Running    \d ", "Running    98765 ")])
-def test_far_numbers_are_shown(kind, old, new):
+@pytest.mark.parametrize("kind, old, new", [("log", r"in \d+ ms", "in 98765 ms"), ("csv", r",\d\d\.\d\d,", ",98765.00,"), ("table", r"Running    \d ", "Running    98765 ")], ids=["log", "csv", "table"])
+def test_far_numbers_are_shown(kind, old, new, record_property):
     missed = []
-    for seed in SEEDS:
+
+    def look(seed):
         draw = random.Random("%s-%d" % (kind, seed))
         lines = KINDS[kind][0](draw, 400)
         where = draw.randrange(1, len(lines))
         lines[where] = re.sub(old, new, lines[where])
-        if lines[where] not in normalize("\n".join(lines), Source(command=KINDS[kind][1])).text and "98765" not in normalize("\n".join(lines), Source(command=KINDS[kind][1])).text:
+        shown = normalize("\n".join(lines), Source(command=KINDS[kind][1])).text
+        if lines[where] not in shown and "98765" not in shown:
             missed.append(seed)
-    assert len(missed) <= len(SEEDS) // 20, missed
+
+    for_seeds(record_property, look, 20, 500)
+    assert len(missed) <= rounds(20, 500) // 20, missed
 
 
-def test_success_words_never_stand_over_a_failure():
+def test_success_words_never_stand_over_a_failure(record_property):
     """Our own lines (marks) of a failing run hold no verdict."""
-    for seed in SEEDS[:30]:
+
+    def check(seed):
         text, source = drawn(seed)
         for mark in re.finditer(r"\[ck: [^\n]*?\brecall [0-9a-f]{8,64}\]", normalize(text, source._replace(exit_code=1)).text):
             assert not re.search(r"(?i)\b(?:pass|passed|ok|success|succeeded|clean|no errors)\b", mark.group(0)), (seed, mark.group(0))
+
+    for_seeds(record_property, check, 20, 1500)

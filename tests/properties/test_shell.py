@@ -1,12 +1,11 @@
 """Shell lines run twice by bash, as written and with their budgets: the same calls with the same words, but for the budget."""
-import os
-import random
 import shutil
 import subprocess
 
 import pytest
 
 from contextkernel.host import shell
+from rounds import drawing
 
 STUB = '#!/bin/bash\ncall="${0##*/}"; for word in "$@"; do call+=$\'\\t\'"$word"; done; printf "%s\\n" "$call" >> "$CALLS"\n'  # one write a call
 NAMES = ("ck.py", "python3", "make", "grep", "git", "xargs", "env")
@@ -59,28 +58,22 @@ def check(line, calls_of):
     return True
 
 
-def drawn():
-    seed = int(os.environ.get("CK_SEED") or random.randrange(1 << 30))
-    print("seed", seed)
-    return random.Random(seed)
-
-
-def test_lines_of_whole_commands(calls_of):
-    draw, changed = drawn(), 0
-    for _ in range(150):
+def test_lines_of_whole_commands(calls_of, record_property):
+    (draw, count), changed = drawing(record_property, 30, 3000), 0
+    for _ in range(count):
         line = draw.choice(WHOLE[:10] if draw.random() < 0.7 else WHOLE)
         for _ in range(draw.randrange(3)):
             line += draw.choice(JOINS) + draw.choice(WHOLE[:10] if draw.random() < 0.7 else WHOLE)
         changed += check(line, calls_of)
-    assert changed > 20
+    assert changed > count // 8
 
 
-def test_lines_of_loose_pieces(calls_of):
-    draw, changed = drawn(), 0
-    for _ in range(4000):
+def test_lines_of_loose_pieces(calls_of, record_property):
+    (draw, count), changed = drawing(record_property, 25, 2500), 0
+    for _ in range(count * 60):
         line = draw.choice(["", "ck.py slice "]) + "".join(draw.choice(PIECES) + draw.choice(["", " "]) for _ in range(draw.randrange(1, 9)))
-        changed += check(line, calls_of) if changed < 120 else 0
-    assert changed > 60
+        changed += check(line, calls_of) if changed < count else 0
+    assert changed == count
 
 
 @pytest.mark.parametrize("line", WHOLE)

@@ -3,6 +3,7 @@ from __future__ import annotations
 
 import os
 import random
+import shutil
 import stat
 import subprocess
 
@@ -12,6 +13,7 @@ from contextkernel.project import roles, scanning
 from contextkernel.project.languages import language_of
 from contextkernel.store import index as indexes, tree
 from contextkernel.store.ignore import refused, rules_of
+from rounds import drawing, for_seeds
 
 WORDS = "store shelf open close number_of_items HttpServer parse token ledger spool".split()
 
@@ -33,8 +35,17 @@ def some_source(draw):
     return "\n".join(lines) + "\n"
 
 
-@pytest.mark.parametrize("seed", range(6))
-def test_incremental_equals_clean_rebuild(seed, tmp_path):
+def test_incremental_equals_clean_rebuild(tmp_path, record_property):
+    def check(seed):
+        folder = tmp_path / str(seed)
+        folder.mkdir()
+        check_incremental(seed, folder)
+        shutil.rmtree(str(folder))
+
+    for_seeds(record_property, check, 2, 100)
+
+
+def check_incremental(seed, tmp_path):
     draw = random.Random(seed)
     root = tmp_path / "repo"
     root.mkdir()
@@ -161,9 +172,9 @@ def test_what_is_not_scanned_says_why_and_names_of_folders_do_not_count(path, da
 
 
 @pytest.mark.parametrize("suffix", ["py", "js", "go", "java", "rs", "c", "php", "rb"])
-def test_any_bytes_are_scanned(suffix):
-    draw = random.Random(suffix)
-    for _ in range(40):
+def test_any_bytes_are_scanned(suffix, record_property):
+    draw, count = drawing(record_property, 40, 4000)
+    for _ in range(count):
         pieces = [b'"', b"'", b"`", b"/*", b"*/", b"//", b"#", b"\\", b"\n", b'"""', b"def a(", b"class B {", b"fn x", b"\xff", b"import (", b"(", b"r#\"", b"/", b"a.b"]
         scanning.scan("x." + suffix, b"".join(draw.choice(pieces) for _ in range(400)))
 

@@ -10,6 +10,7 @@ import pytest
 import plugin
 from contextkernel.project import frames, packing, subtokens
 from contextkernel.project.tongues import python
+from rounds import drawing, for_seeds
 
 SOURCES = [os.path.join(folder, name) for folder, _, names in os.walk(os.path.join(plugin.ROOT, "hooks")) for name in names if name.endswith(".py")]
 ODD = ["", "_", "__", "a", "A", "_a_", "a1b2", "1a", "aB", "ABc", "HTTPServer", "read_HTTP2_body", "x" * 61, "x" * 62, "snake_case_names", "queries", "UPPER_CASE", "a_1", "ab_12_cd", "utf8", "Ünï", "größe", "naïve_case"]
@@ -39,19 +40,23 @@ def test_sub_tokens_are_those_of_the_regex():
     assert [word for word in words if subtokens.pieces_of(word) != plain_pieces(word)] == []
 
 
-@pytest.mark.parametrize("seed", range(8))
-def test_no_word_with_a_sub_token_of_the_query_is_left_out(seed):
-    words = [word for word in ODD if word.isascii()] + drawn_words(seed) + re.findall(r"[A-Za-z0-9_]+", " ".join(texts()))
-    query = {piece for word in random.Random(seed).sample(words, 30) for piece in subtokens.pieces_of(word.encode())}
-    kept = set(subtokens.starting({word.encode() for word in words}, frozenset(piece[:3].encode() for piece in query)))
-    assert kept and [word for word in words if query.intersection(subtokens.pieces_of(word.encode())) and word.encode() not in kept] == []
+def test_no_word_with_a_sub_token_of_the_query_is_left_out(record_property):
+    own = [word for word in ODD if word.isascii()] + sorted(set(re.findall(r"[A-Za-z0-9_]+", " ".join(texts()))))
+
+    def check(seed):
+        words = own + drawn_words(seed)
+        query = {piece for word in random.Random(seed).sample(words, 30) for piece in subtokens.pieces_of(word.encode())}
+        kept = set(subtokens.starting({word.encode() for word in words}, frozenset(piece[:3].encode() for piece in query)))
+        assert kept and [word for word in words if query.intersection(subtokens.pieces_of(word.encode())) and word.encode() not in kept] == []
+
+    for_seeds(record_property, check, 8, 1000)
 
 
 @pytest.mark.parametrize("pattern, words", [(python._HEAD, python._HEAD_WORDS), (python._IMPORT, python._IMPORT_WORDS)], ids=["heads", "imports"])
-def test_matches_are_those_of_finditer(pattern, words):
-    draw = random.Random(3)
+def test_matches_are_those_of_finditer(pattern, words, record_property):
+    draw, count = drawing(record_property, 600, 60000, seed=3)
     pieces = ["def ", "def\t", "class ", "class\tA(", "import ", "import\ta, b", "from ", "from\t.x ", "import(", "a", "b:", "(", ")", "\n", " ", "\\\n", "# def ", "[T]", ",", "."]
-    drawn = ["".join(draw.choice(pieces) for _ in range(60)) for _ in range(600)]
+    drawn = ["".join(draw.choice(pieces) for _ in range(60)) for _ in range(count)]
     found = 0
     for text in texts() + drawn:
         plain = [match.span() for match in pattern.finditer(text)]
@@ -83,9 +88,9 @@ def plain_blank(text):
     return "".join(out)
 
 
-def test_blanking_is_that_of_a_plain_walk():
-    draw = random.Random(4)
-    drawn = ["".join(draw.choice(['"""', "'''", "x", "\n", "\n", "\n", " = ", "\\", "r"]) for _ in range(draw.randint(1, 12))) for _ in range(3000)]
+def test_blanking_is_that_of_a_plain_walk(record_property):
+    draw, count = drawing(record_property, 3000, 300000, seed=4)
+    drawn = ["".join(draw.choice(['"""', "'''", "x", "\n", "\n", "\n", " = ", "\\", "r"]) for _ in range(draw.randint(1, 12))) for _ in range(count)]
     checked = 0
     for text in texts() + drawn:
         plain = plain_blank(text)

@@ -1,12 +1,12 @@
 """Re-reads: short only for what is proved to be held; diffs that apply exactly; whole in every doubt."""
 import json
-import random
 import subprocess
 
 import pytest
 
 from contextkernel.host import proof
 from contextkernel.reread import delta
+from rounds import drawing
 
 TEXT = "".join("line %d of the file, with some words in it\n" % n for n in range(1, 201))
 CHANGED = TEXT.replace("line 100 of", "line one hundred of")
@@ -43,11 +43,9 @@ def test_too_much_work_is_refused():
     assert delta.unified("a\n" * 3000, "b\n" * 3000) is None
 
 
-def test_random_diffs_apply_exactly(tmp_path):
-    seed = random.randrange(1 << 30)
-    print("seed", seed)
-    draw = random.Random(seed)
-    for case in range(60):
+def test_random_diffs_apply_exactly(tmp_path, record_property):
+    draw, count = drawing(record_property, 30, 4000)
+    for _ in range(count):
         old = [draw.choice("abcdefgh") + draw.choice(["", "\r", " é", "\x0c", "\u2028"]) for _ in range(draw.randrange(1, 40))]
         new = list(old)
         for _ in range(draw.randrange(1, 5)):

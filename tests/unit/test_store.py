@@ -1,7 +1,6 @@
 """The store: durable before it is named, byte-exact, one meaning per handle, usable or plainly refused."""
 import json
 import os
-import random
 import sqlite3
 import stat
 import subprocess
@@ -13,6 +12,7 @@ import pytest
 
 from contextkernel.report import savings
 from contextkernel.store import blobs, book, ledger, live, rest, settings, spool
+from rounds import drawing
 
 
 @pytest.fixture(autouse=True)
@@ -22,11 +22,9 @@ def own_state(tmp_path, monkeypatch):
     monkeypatch.setattr(spool, "_path", "")
 
 
-def test_bytes_come_back_exactly():
-    seed = random.randrange(1 << 30)
-    print("seed", seed)
-    draw = random.Random(seed)
-    for size in (0, 1, 100, 70000):
+def test_bytes_come_back_exactly(record_property):
+    draw, count = drawing(record_property, 4, 400)
+    for size in [0, 1, 100, 70000][:count] + [draw.randrange(20000) for _ in range(count - 4)]:
         data = bytes(draw.randrange(256) for _ in range(size))
         handle = blobs.put(data)
         assert blobs.get(handle) == data and blobs.get(handle[:8]) == data and blobs.put(data) == handle
