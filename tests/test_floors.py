@@ -169,6 +169,8 @@ def test_broad_except_only_at_the_two_edges(name):
 # Each place that starts a process: (file, function) -> what it starts, and why no content of others decides it.
 STARTS = {
     ("hooks/ck_slice.py", "_brought_up"): "this interpreter with ck_slice.py itself: a large index is built while the answer is read",
+    ("hooks/contextkernel/host/cpu_limit.py", "_forked"): "a copy of this process that runs one operator and can be ended",
+    ("hooks/contextkernel/host/cpu_limit.py", "Worker._running"): "this interpreter with operators.py: the server's worker, which can be ended",
     ("mcp/child.py", "_start"): "this interpreter with a script of the plugin: the server answers hooks meanwhile",
     ("hooks/install_demo.py", "produced"): "ls, and a test suite just written: outputs to show at the person's own installation",
     ("hooks/install_demo.py", "ck"): "this interpreter with ck.py: shows that what was hidden comes back",
