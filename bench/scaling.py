@@ -32,7 +32,7 @@ FLOOR = 0.04  # CPU seconds at the largest size; less says nothing
 SEEN = 0.005  # CPU seconds of a size that takes part in the fit
 PATIENCE = 20.0  # CPU seconds of one call, which is then stopped
 CLEAR, CLEAR_SECONDS = 1.7, 0.2  # an exponent, and CPU seconds at the largest size, that no noise explains
-RUNS = 3  # of a case whose first exponent is above MOST
+RUNS, ROUNDS = 3, 3  # of a case whose exponent is above MOST; the least of all counts
 SLOWEST = 2.0  # CPU microseconds a character at the largest size; above, named in the table (a megabyte would take longer than a hook may)
 
 
@@ -108,7 +108,9 @@ def measured(case: Case, sizes: "Tuple[int, ...]") -> Row:
     if FLOOR <= points[-1][1] < PATIENCE:
         points = _points(case, sizes[:-1], 1) + points
     exponent = slope(points)
-    if exponent is not None and exponent > MOST and not (exponent > CLEAR and points[-1][1] > CLEAR_SECONDS):
+    for _ in range(ROUNDS):
+        if exponent is None or exponent <= MOST or exponent > CLEAR and points[-1][1] > CLEAR_SECONDS:
+            break
         again = _points(case, sizes[1:] + (4 * sizes[-1],) if case.scale == 1.0 else sizes, RUNS)
         points = [(size, min(seconds, dict(points).get(size, seconds))) for size, seconds in again]
         exponent = slope(points)

@@ -77,9 +77,11 @@ def frames_of(text: str) -> Tuple[Frame, ...]:
             continue
         for match in re.compile(form.pattern, re.M).finditer(text):
             start, end = match.span("path")
+            if start < 0:
+                continue
             groups = match.groupdict()
             at = bisect_left(starts, end)
-            if start < 0 or at and ends[at - 1] > start or len(groups["line"] or "") > LONGEST_NUMBER:
+            if at and ends[at - 1] > start or len(groups["line"] or "") > LONGEST_NUMBER:
                 continue
             starts.insert(at, start)
             ends.insert(at, end)
