@@ -267,3 +267,20 @@ def test_names_no_machine(name):
         found = ["%s:%d %s" % (name, number, line.strip()[:120]) for number, line in enumerate(handle, 1)
                  if MACHINE.search(line)]
     assert not found
+
+
+CONNECTIONS = {"socket", "ssl", "http", "ftplib", "smtplib", "imaplib", "poplib", "nntplib", "telnetlib", "urllib.request", "asyncio", "requests"}
+
+
+@pytest.mark.parametrize("name", [name for name in PRODUCT if name.split("/")[0] in ("hooks", "mcp")])
+def test_nothing_opens_a_connection(name):
+    modules = [(line, target) for line, target in imported(tree_of(name)) if target in CONNECTIONS or target.split(".")[0] in CONNECTIONS]
+    assert not modules, "%s: the product sends nothing anywhere: %s" % (name, modules)
+
+
+@pytest.mark.parametrize("name", [name for name in PRODUCT if name.split("/")[0] in ("hooks", "mcp")])
+def test_no_hook_gives_a_permission(name):
+    """The keys by which a hook decides over a call (contracts of both clients) stand nowhere in what could write them."""
+    words = [(node.lineno, node.value) for node in ast.walk(tree_of(name)) if isinstance(node, ast.Constant)
+             and node.value in ("permissionDecision", "updatedPermissions", "behavior", "approve")]
+    assert not words, "%s: a hook never decides over a call: %s" % (name, words)
