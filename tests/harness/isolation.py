@@ -8,7 +8,7 @@ from typing import Dict, List, NamedTuple, Tuple
 
 WATCHED = (".local/state/context-kernel", ".claude", ".claude.json", ".codex", ".context-kernel-tap")
 PREFIXES = ("CK_", "CLAUDE", "CODEX", "ANTHROPIC", "OPENAI", "XDG_", "GIT_", "PYTEST_", "PYTHON")
-KEPT = ("CK_CLAUDE_BINS", "CK_TEST_CACHE", "CK_TEST_NOTES", "CLAUDE_BIN", "CODEX_BIN", "PYTHONPYCACHEPREFIX", "PYTEST_CURRENT_TEST")
+KEPT = ("CK_BASH32", "CK_CLAUDE_BINS", "CK_TEST_CACHE", "CK_TEST_NOTES", "CLAUDE_BIN", "CODEX_BIN", "PYTHONPYCACHEPREFIX", "PYTEST_CURRENT_TEST")
 
 
 class Folders(NamedTuple):
