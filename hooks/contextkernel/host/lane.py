@@ -7,6 +7,7 @@ STATE/lane/chained       the prefix that the user had before
 STATE/lane/owner         the settings file that these three belong to; those of a further one end in its key (lane_keys.py)
 STATE/lane/<…>.json      the journal of the settings file (install.py)
 STATE/lane/raw-<key>     a command that stays raw
+STATE/lane/ended-<pid>   how a command ended, in the words of a bash before 5.0
 """
 from __future__ import annotations
 
@@ -169,12 +170,24 @@ def _set(settings: dict, value: str) -> None:
 
 def refresh(state: str, root: str, python: str) -> None:
     """After an update of the plugin: the copy and the folder it starts are this plugin's. Does nothing where the lane is off. Raises Refused."""
+    _sweep(state)
     for key in lane_keys.keys_on(state):
         held, copy = _line(_lane(state, "where" + key), 1), wrapper_path(state, key)
         if held and os.path.exists(copy):
             body = install.read(os.path.join(root, "hooks", "failure_lane")) or b"\n"
             if held != root or install.read(copy) != _with_shell(body):
                 place(state, root, python, key)
+
+
+def _sweep(state: str) -> None:
+    """Remove what wrappers under an old bash have read: files of no use to anybody after the command's end."""
+    now = time.time()
+    try:
+        for entry in os.scandir(_lane(state)):
+            if entry.name.startswith("ended-") and now - entry.stat(follow_symlinks=False).st_mtime > NOTE_SECONDS:
+                os.unlink(entry.path)
+    except OSError as error:
+        raise Refused("%s: %s" % (_lane(state), error.strerror)) from error
 
 
 # -- off ---------------------------------------------------------------------------------------------------------------
