@@ -2,7 +2,7 @@
 import os
 import sys
 
-VERSION = "0.1.0"
+VERSION = "0.2.0"
 
 if sys.pycache_prefix is None and not os.access(os.path.dirname(__file__), os.W_OK):
     from contextkernel.store import settings  # a read-only plugin folder: bytecode goes to the state folder
