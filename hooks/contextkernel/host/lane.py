@@ -239,10 +239,8 @@ def leave_note(state: str, command: str, session: str) -> None:
 
 
 def _leave(path: str) -> None:
-    """An empty note, as young as now. Raises OSError."""
-    flags = os.O_WRONLY | os.O_CREAT | getattr(os, "O_NOFOLLOW", 0) | getattr(os, "O_NONBLOCK", 0)
-    os.close(os.open(path, flags, 0o600))
-    os.utime(path)
+    """An empty note, as young as now; a link under its name is replaced, not followed. Raises OSError."""
+    files.replace(path, b"")
 
 
 def watch(state: str, session: str, agent: str, runs: bool) -> None:
