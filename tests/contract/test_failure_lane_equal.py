@@ -1,4 +1,5 @@
 """With the wrapper as without it: groups, variables, locales, shells that are gone, and the bash of macOS (CK_BASH32 names one)."""
+
 from __future__ import annotations
 
 import os
@@ -17,7 +18,9 @@ from contextkernel import marks
 from contextkernel.host import install, lane, lane_keys
 from contextkernel.store import blobs
 
-pytestmark = pytest.mark.skipif(os.name != "posix" or client.SHELLS["bash"] is None, reason="needs bash")
+pytestmark = pytest.mark.skipif(
+    os.name != "posix" or client.SHELLS["bash"] is None, reason="needs bash"
+)
 OLD_BASH = os.environ.get("CK_BASH32", "")
 LONG = client.failing("pytest", 300)
 STARTS = ("installed", "no setsid", "old bash", "old bash, no setsid")
@@ -47,7 +50,9 @@ def play(wrapper, tmp_path):
     def run(command, env=None, shell="bash"):
         argument = client.argument(command, str(tmp_path), shell)
         ours = client.ran([wrapper, argument], str(tmp_path / ("out%d" % next(count))), env)
-        plain = client.ran([client.SHELLS[shell], "-c", argument], str(tmp_path / ("out%d" % next(count))), env)
+        plain = client.ran(
+            [client.SHELLS[shell], "-c", argument], str(tmp_path / ("out%d" % next(count))), env
+        )
         return ours, plain
 
     return run
@@ -56,10 +61,38 @@ def play(wrapper, tmp_path):
 VOLATILE = r"grep -av '^\(declare [-a-zA-Z]* \)\?\(_\|BASHPID\|PPID\|RANDOM\|SRANDOM\|SECONDS\|EPOCH[A-Z]*\|BASH_EXECUTION_STRING\|PIPESTATUS\|BASH_ARG[CV]\)='"
 
 
-@pytest.mark.parametrize("env", [
-    {}, {"ck_state": "/x"}, {"ck_code": "7", "ck_child": "8", "ck_most": "1", "ck_key": "-x"}, {"ck_here": "a\nb", "ck_none": "'\"$x`\\"}, {"ck_": "", "CK_X": "1"}, {"ck_python": "\u00e9"},
-    {"ck_shell": "/bin/false", "ck_prefix": "/bin/false", "ck_chained": "/bin/false", "ck_found": "y"}, {"IFS": "x"}, {"OPTIND": "3"}, {"REPLY": "r"}, {"SHLVL": "5"}, {"OLDPWD": "/"}], ids=str)
-@pytest.mark.parametrize("command", ["env -0 | sort -z | tr '\\0' '\\n' | grep -av '^_='; exit 3", "set | %s; exit 3" % VOLATILE, "declare -p | %s; exit 3" % VOLATILE, "declare -F; export -p | md5sum; false"])
+@pytest.mark.parametrize(
+    "env",
+    [
+        {},
+        {"ck_state": "/x"},
+        {"ck_code": "7", "ck_child": "8", "ck_most": "1", "ck_key": "-x"},
+        {"ck_here": "a\nb", "ck_none": "'\"$x`\\"},
+        {"ck_": "", "CK_X": "1"},
+        {"ck_python": "\u00e9"},
+        {
+            "ck_shell": "/bin/false",
+            "ck_prefix": "/bin/false",
+            "ck_chained": "/bin/false",
+            "ck_found": "y",
+        },
+        {"IFS": "x"},
+        {"OPTIND": "3"},
+        {"REPLY": "r"},
+        {"SHLVL": "5"},
+        {"OLDPWD": "/"},
+    ],
+    ids=str,
+)
+@pytest.mark.parametrize(
+    "command",
+    [
+        "env -0 | sort -z | tr '\\0' '\\n' | grep -av '^_='; exit 3",
+        "set | %s; exit 3" % VOLATILE,
+        "declare -p | %s; exit 3" % VOLATILE,
+        "declare -F; export -p | md5sum; false",
+    ],
+)
 def test_variables(play, command, env, monkeypatch, request):
     monkeypatch.delenv("OLDPWD", raising=False)
     if "OLDPWD" in env and "old bash" in request.node.name:
@@ -68,10 +101,24 @@ def test_variables(play, command, env, monkeypatch, request):
     assert ours == plain
 
 
-@pytest.mark.parametrize("command", [
-    "kill -0 -- -$$; echo $?", "kill -TERM -- -$$; echo after", "kill -- -$$; echo after", "kill -KILL -- -$$", "trap 'echo got' USR1; kill -USR1 -- -$$; echo after; exit 4",
-    "sleep 9 & kill 0", "trap '' TERM; kill -TERM -- -$$; echo after; exit 5", "trap 'exit 9' HUP; kill -HUP 0; sleep 1", "bash -c 'kill -TERM -- -$PPID'; sleep 1; echo after",
-    "python3 -I -S -c 'import os; print(os.getpgrp() == os.getppid())'; exit 3", "set -m; sleep 0.1 & fg; echo $?", "trap 'kill 0' EXIT; echo out; exit 4", "kill -QUIT 0; sleep 1"])
+@pytest.mark.parametrize(
+    "command",
+    [
+        "kill -0 -- -$$; echo $?",
+        "kill -TERM -- -$$; echo after",
+        "kill -- -$$; echo after",
+        "kill -KILL -- -$$",
+        "trap 'echo got' USR1; kill -USR1 -- -$$; echo after; exit 4",
+        "sleep 9 & kill 0",
+        "trap '' TERM; kill -TERM -- -$$; echo after; exit 5",
+        "trap 'exit 9' HUP; kill -HUP 0; sleep 1",
+        "bash -c 'kill -TERM -- -$PPID'; sleep 1; echo after",
+        "python3 -I -S -c 'import os; print(os.getpgrp() == os.getppid())'; exit 3",
+        "set -m; sleep 0.1 & fg; echo $?",
+        "trap 'kill 0' EXIT; echo out; exit 4",
+        "kill -QUIT 0; sleep 1",
+    ],
+)
 def test_groups(play, command):
     ours, plain = play("ulimit -c 0; " + command)
     assert ours == plain
@@ -89,7 +136,9 @@ def test_exit_codes(play, code):
     assert ours == plain == (code, b"out\nerr\n")
 
 
-@pytest.mark.parametrize("name", ["KILL", "TERM", "INT", "HUP", "PIPE", "USR1", "ABRT", "SEGV", "ALRM"])
+@pytest.mark.parametrize(
+    "name", ["KILL", "TERM", "INT", "HUP", "PIPE", "USR1", "ABRT", "SEGV", "ALRM"]
+)
 def test_a_shell_that_ends_by_a_signal(play, name):
     ours, plain = play("echo out; ulimit -c 0; kill -s %s $$; sleep 5" % name)
     assert ours == plain == (-getattr(signal, "SIG" + name), b"out\n")
@@ -112,8 +161,13 @@ def test_a_long_output_and_a_signal(play, name):
 @pytest.mark.parametrize("name", ["TERM", "INT", "HUP", "USR1", "QUIT"])
 @pytest.mark.parametrize("to", [os.kill, os.killpg], ids=["process", "group"])
 def test_a_signal_of_the_clients_reaches_the_command(wrapper, tmp_path, name, to):
-    command = "trap 'echo got %s; exit 7' %s; echo ready; for i in 1 2 3 4 5 6 7 8 9; do sleep 0.5 & wait $!; done" % (name, name)
-    process = client.started([wrapper, client.argument(command, str(tmp_path))], str(tmp_path / "out"))
+    command = (
+        "trap 'echo got %s; exit 7' %s; echo ready; for i in 1 2 3 4 5 6 7 8 9; do sleep 0.5 & wait $!; done"
+        % (name, name)
+    )
+    process = client.started(
+        [wrapper, client.argument(command, str(tmp_path))], str(tmp_path / "out")
+    )
     until = time.time() + 20
     while time.time() < until and b"ready" not in (tmp_path / "out").read_bytes():
         time.sleep(0.02)
@@ -122,8 +176,23 @@ def test_a_signal_of_the_clients_reaches_the_command(wrapper, tmp_path, name, to
     assert (tmp_path / "out").read_bytes().endswith(b"got %s\n" % name.encode())
 
 
-@pytest.mark.parametrize("env", [{"LC_ALL": "xx_YY"}, {"LC_ALL": "xx_YY.UTF-8"}, {"LC_CTYPE": "UTF-9"}, {"LC_COLLATE": "qq"}, {"LANG": "xx_YY"}, {"LC_ALL": "xx_YY", "LC_CTYPE": "zz"}, {"LC_MESSAGES": "zz"}, {"LC_ALL": "xx\u00e9"}], ids=str)
-@pytest.mark.parametrize("command", ["echo out; exit 3", "exit 0", "kill -TERM $$", "printenv LC_ALL LC_CTYPE; false"])
+@pytest.mark.parametrize(
+    "env",
+    [
+        {"LC_ALL": "xx_YY"},
+        {"LC_ALL": "xx_YY.UTF-8"},
+        {"LC_CTYPE": "UTF-9"},
+        {"LC_COLLATE": "qq"},
+        {"LANG": "xx_YY"},
+        {"LC_ALL": "xx_YY", "LC_CTYPE": "zz"},
+        {"LC_MESSAGES": "zz"},
+        {"LC_ALL": "xx\u00e9"},
+    ],
+    ids=str,
+)
+@pytest.mark.parametrize(
+    "command", ["echo out; exit 3", "exit 0", "kill -TERM $$", "printenv LC_ALL LC_CTYPE; false"]
+)
 def test_a_locale_that_is_not_installed(play, command, env):
     ours, plain = play(command, env)
     assert ours == plain
@@ -131,36 +200,74 @@ def test_a_locale_that_is_not_installed(play, command, env):
 
 def test_without_proc_everything_passes(wrapper, tmp_path):
     hidden = ["unshare", "-m", "sh", "-c", 'mount -t tmpfs tmpfs /proc && exec "$@"', "sh"]
-    if shutil.which("unshare") is None or subprocess.run(hidden + ["true"], stderr=subprocess.DEVNULL).returncode:
+    if (
+        shutil.which("unshare") is None
+        or subprocess.run(hidden + ["true"], stderr=subprocess.DEVNULL).returncode
+    ):
         pytest.skip("no mount namespace of our own here")
-    for number, command in enumerate(("echo out; exit 3", LONG, "kill -TERM $$", "echo $0 $# $-; kill -0 -- -$$; echo $?")):
+    for number, command in enumerate(
+        ("echo out; exit 3", LONG, "kill -TERM $$", "echo $0 $# $-; kill -0 -- -$$; echo $?")
+    ):
         argument = client.argument(command, str(tmp_path))
-        ours, plain = (client.ran(hidden + words + [argument], str(tmp_path / ("%d-%d" % (number, len(words))))) for words in ([wrapper], [client.SHELLS["bash"], "-c"]))
+        ours, plain = (
+            client.ran(
+                hidden + words + [argument], str(tmp_path / ("%d-%d" % (number, len(words))))
+            )
+            for words in ([wrapper], [client.SHELLS["bash"], "-c"])
+        )
         assert ours == plain
 
 
 # -- a bash that moves, or is not there ----------------------------------------------------------------------------------
 def without_system_bash(words):
-    return ["unshare", "-m", "sh", "-c", 'mount --bind /dev/null /bin/bash; exec "$@"', "sh"] + words
+    return [
+        "unshare",
+        "-m",
+        "sh",
+        "-c",
+        'mount --bind /dev/null /bin/bash; exec "$@"',
+        "sh",
+    ] + words
 
 
 @pytest.fixture
 def hides():
-    if shutil.which("unshare") is None or subprocess.run(without_system_bash(["true"]), stderr=subprocess.DEVNULL).returncode:
+    if (
+        shutil.which("unshare") is None
+        or subprocess.run(without_system_bash(["true"]), stderr=subprocess.DEVNULL).returncode
+    ):
         pytest.skip("no mount namespace of our own here")
 
 
 def switched(plugin_root, verb, words=(), env=None, **more):
-    argv = [sys.executable, "-I", "-S", os.path.join(plugin_root, "hooks", "ck.py"), "failure-lane", verb, *words]
-    return subprocess.run(more.pop("around", lambda given: given)(argv), env=dict(os.environ, **(env or {})), stdin=subprocess.DEVNULL,
-                          stdout=subprocess.PIPE, stderr=subprocess.PIPE, timeout=120)
+    argv = [
+        sys.executable,
+        "-I",
+        "-S",
+        os.path.join(plugin_root, "hooks", "ck.py"),
+        "failure-lane",
+        verb,
+        *words,
+    ]
+    return subprocess.run(
+        more.pop("around", lambda given: given)(argv),
+        env=dict(os.environ, **(env or {})),
+        stdin=subprocess.DEVNULL,
+        stdout=subprocess.PIPE,
+        stderr=subprocess.PIPE,
+        timeout=120,
+    )
 
 
 def test_a_bash_that_moves(hides, plugin_root, state, tmp_path):
     old, new = tmp_path / "store" / "old" / "bin", tmp_path / "store" / "new" / "bin"
     old.mkdir(parents=True)
     shutil.copy("/bin/bash", str(old))
-    env = {"CLAUDE_CONFIG_DIR": str(tmp_path / "config"), "SHELL": str(old / "bash"), "PATH": "%s:%s" % (old, os.environ["PATH"])}
+    env = {
+        "CLAUDE_CONFIG_DIR": str(tmp_path / "config"),
+        "SHELL": str(old / "bash"),
+        "PATH": "%s:%s" % (old, os.environ["PATH"]),
+    }
     assert switched(plugin_root, "on", ["--yes"], env, around=without_system_bash).returncode == 0
     wrapper = str(state / "bin" / "failure-lane")
     with open(wrapper, "rb") as file:
@@ -168,7 +275,11 @@ def test_a_bash_that_moves(hides, plugin_root, state, tmp_path):
     os.rename(str(old.parent), str(new.parent))
     for shell in (str(new / "bash"), str(old / "bash"), "", "/nonexistent/bash"):
         env.update(SHELL=shell, PATH="%s:%s" % (new, os.environ["PATH"]))
-        ours = client.ran(without_system_bash([wrapper, client.argument("echo hello; exit 3", str(tmp_path))]), str(tmp_path / ("out" + shell.replace("/", "_"))), env)
+        ours = client.ran(
+            without_system_bash([wrapper, client.argument("echo hello; exit 3", str(tmp_path))]),
+            str(tmp_path / ("out" + shell.replace("/", "_"))),
+            env,
+        )
         assert ours == (3, b"hello\n")
 
 
@@ -178,16 +289,26 @@ def test_no_bash_at_all(hides, plugin_root, state, tmp_path):
     for name in ("sh", "env", "stat", "cat"):
         os.symlink(shutil.which(name), str(bare / name))
     bash_less = ["/usr/bin/env", "PATH=%s" % bare]
-    done = switched(plugin_root, "on", ["--yes"], {"CLAUDE_CONFIG_DIR": str(tmp_path / "config")}, around=lambda words: without_system_bash(bash_less + words))
-    assert done.returncode == 1 and b"bash" in done.stderr and not (tmp_path / "config" / "settings.json").exists()
+    done = switched(
+        plugin_root,
+        "on",
+        ["--yes"],
+        {"CLAUDE_CONFIG_DIR": str(tmp_path / "config")},
+        around=lambda words: without_system_bash(bash_less + words),
+    )
+    assert (
+        done.returncode == 1
+        and b"bash" in done.stderr
+        and not (tmp_path / "config" / "settings.json").exists()
+    )
     wrapper = lane.place(str(state), plugin_root, sys.executable)
     with open(wrapper, "rb") as file:
         body = file.read()
     install.write(wrapper, b"#!/bin/sh\n" + body.split(b"\n", 1)[1])
-    for argument, wanted in ((client.argument("echo $$; exit 3", str(tmp_path)).replace("source", "."), 3), ("echo hook; exit 5", 5)):
-        words = bash_less + ["SHELL=/bin/sh", wrapper, argument.replace("snapshot-bash", "snapshot-sh")]
+    for argument, wanted in (("echo out; exit 3 # pwd -P >| ", 3), ("echo hook; exit 5", 5)):
+        words = bash_less + ["SHELL=/bin/sh", wrapper, argument]
         ours = client.ran(without_system_bash(words), str(tmp_path / ("out%d" % wanted)))
-        assert ours.code == wanted
+        assert ours.code == wanted and ours.text.startswith((b"out", b"hook"))
 
 
 def test_a_trial_that_fails_says_why(own_plugin_root, state, tmp_path):
@@ -195,9 +316,17 @@ def test_a_trial_that_fails_says_why(own_plugin_root, state, tmp_path):
     with open(source, encoding="utf-8") as file:
         body = file.read()
     with open(source, "w", encoding="utf-8") as file:
-        file.write(body.replace('if [ -x /usr/bin/setsid ]; then set -- /usr/bin/setsid "$@"; else set -m; fi', ":"))
-    done = switched(own_plugin_root, "on", ["--yes"], {"CLAUDE_CONFIG_DIR": str(tmp_path / "config")})
-    assert done.returncode == 1 and b"trial" in done.stderr and not (tmp_path / "config" / "settings.json").exists()
+        without = body.replace('set -- /usr/bin/setsid "$@"', ":").replace("else set -m", "else :")
+        assert without != body
+        file.write(without)
+    done = switched(
+        own_plugin_root, "on", ["--yes"], {"CLAUDE_CONFIG_DIR": str(tmp_path / "config")}
+    )
+    assert (
+        done.returncode == 1
+        and b"trial" in done.stderr
+        and not (tmp_path / "config" / "settings.json").exists()
+    )
     assert [name for name in os.listdir(str(state / "lane")) if name.endswith(".tmp")] == []
 
 
@@ -217,14 +346,18 @@ def folders(tmp_path):
     own.chmod(0o755)
     for folder in made:
         folder.mkdir()
-        (folder / "settings.json").write_text("{}\n" if folder.name != "b" else '{"env": {"%s": "%s"}}\n' % (lane.PREFIX, own))
+        (folder / "settings.json").write_text(
+            "{}\n" if folder.name != "b" else '{"env": {"%s": "%s"}}\n' % (lane.PREFIX, own)
+        )
     return made
 
 
 @pytest.mark.parametrize("order", ["abc", "bac", "cba"])
 def test_each_settings_file_keeps_its_own_prefix(plugin_root, state, tmp_path, folders, order):
     by_name = {folder.name: folder for folder in folders}
-    before = {name: folder.joinpath("settings.json").read_bytes() for name, folder in by_name.items()}
+    before = {
+        name: folder.joinpath("settings.json").read_bytes() for name, folder in by_name.items()
+    }
     for name in order:
         done = switched(plugin_root, "on", ["--yes"], {"CLAUDE_CONFIG_DIR": str(by_name[name])})
         assert done.returncode == 0 and (b"Your own prefix" in done.stdout) is (name == "b")
@@ -232,15 +365,26 @@ def test_each_settings_file_keeps_its_own_prefix(plugin_root, state, tmp_path, f
     assert prefix_in(by_name[order[0]]) == str(state / "bin" / "failure-lane")
     for name, folder in by_name.items():
         out = tmp_path / ("out-" + name)
-        client.ran([prefix_in(folder), client.argument("echo hello", str(tmp_path)).replace("source", ".")], str(out), {"CLAUDE_CONFIG_DIR": str(folder)})
+        client.ran(
+            [
+                prefix_in(folder),
+                client.argument("echo hello", str(tmp_path)).replace("source", "."),
+            ],
+            str(out),
+            {"CLAUDE_CONFIG_DIR": str(folder)},
+        )
         assert out.read_bytes() == (b"[sandbox]\n" if name == "b" else b"") + b"hello\n"
     switched(plugin_root, "off", (), {"CLAUDE_CONFIG_DIR": str(by_name[order[0]])})
     for name in order[1:]:
-        assert switched(plugin_root, "status", (), {"CLAUDE_CONFIG_DIR": str(by_name[name])}).stdout.startswith(b"on: ")
+        assert switched(
+            plugin_root, "status", (), {"CLAUDE_CONFIG_DIR": str(by_name[name])}
+        ).stdout.startswith(b"on: ")
         assert lane_keys.is_on(str(state), str(by_name[name] / "settings.json"))
     for name in order[1:]:
         switched(plugin_root, "off", (), {"CLAUDE_CONFIG_DIR": str(by_name[name])})
-    assert {name: folder.joinpath("settings.json").read_bytes() for name, folder in by_name.items()} == before
+    assert {
+        name: folder.joinpath("settings.json").read_bytes() for name, folder in by_name.items()
+    } == before
     assert lane_keys.keys_on(str(state)) == []
 
 
@@ -266,9 +410,17 @@ def test_a_second_settings_file_that_shared_the_first_ones_wrapper(plugin_root, 
     first, second = folders[0], folders[2]
     switched(plugin_root, "on", ["--yes"], {"CLAUDE_CONFIG_DIR": str(first)})
     (state / "lane" / "owner").unlink()
-    (second / "settings.json").write_text('{"env": {"%s": "%s"}}\n' % (lane.PREFIX, state / "bin" / "failure-lane"))
-    assert switched(plugin_root, "status", (), {"CLAUDE_CONFIG_DIR": str(first)}).stdout.startswith(b"on: ")
-    assert not switched(plugin_root, "status", (), {"CLAUDE_CONFIG_DIR": str(second)}).stdout.startswith(b"on: ")
+    (second / "settings.json").write_text(
+        '{"env": {"%s": "%s"}}\n' % (lane.PREFIX, state / "bin" / "failure-lane")
+    )
+    assert switched(plugin_root, "status", (), {"CLAUDE_CONFIG_DIR": str(first)}).stdout.startswith(
+        b"on: "
+    )
+    assert not switched(
+        plugin_root, "status", (), {"CLAUDE_CONFIG_DIR": str(second)}
+    ).stdout.startswith(b"on: ")
     switched(plugin_root, "off", (), {"CLAUDE_CONFIG_DIR": str(second)})
     assert lane.PREFIX not in (second / "settings.json").read_text()
-    assert switched(plugin_root, "status", (), {"CLAUDE_CONFIG_DIR": str(first)}).stdout.startswith(b"on: ")
+    assert switched(plugin_root, "status", (), {"CLAUDE_CONFIG_DIR": str(first)}).stdout.startswith(
+        b"on: "
+    )
