@@ -117,3 +117,21 @@ def test_a_list_that_a_tools_text_happens_to_be_stays_text(listed):
 
     text = json.dumps(listed)
     assert events.decode({"tool_name": "mcp__x__y", "tool_response": text})["tool_response"] == text
+
+
+@pytest.mark.parametrize("response", [
+    {"content": [{"type": "text", "text": LOG}], "structuredContent": {"a": 1}}, {"content": [{"type": "text", "text": LOG}, VIDEO], "isError": False},
+    [{"type": "text", "text": LOG}, "a word"], [{"type": "text", "text": LOG}, {"no": "type"}], [None, {"type": "image", "data": "", "mimeType": "image/png"}]])
+def test_a_result_in_another_form_is_not_taken_for_text(response):
+    """Rewritten as text, it would come back as a string where the client had an object or a list."""
+    import json
+
+    assert events.decode({"tool_name": "mcp__x__y", "tool_response": json.dumps(response)})["tool_response"] == response
+
+
+@pytest.mark.parametrize("structured", [{"content": "words"}, {"content": [1, 2]}, {"content": [{"type": "paragraph", "body": "x"}]}, {"items": [{"type": "text"}]}])
+def test_structured_content_stays_the_text_it_is(structured):
+    import json
+
+    text = json.dumps(structured)
+    assert events.decode({"tool_name": "mcp__x__y", "tool_response": text})["tool_response"] == text

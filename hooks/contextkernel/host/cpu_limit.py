@@ -88,11 +88,11 @@ def _forked(function: "Callable", arguments: tuple, seconds: float, clock: float
             if HAS_TIMER:
                 signal.setitimer(signal.ITIMER_REAL, clock)
             _answer(saying, function, arguments, seconds)
-        except BaseException as error:
-            _say(saying, FAULT, _words(error))
-            raise
-        finally:
-            os._exit(0)  # whatever happened: nothing of the caller's runs twice
+        finally:  # whatever happened is said, and nothing of the caller's runs twice
+            error = sys.exc_info()[1]
+            if error is not None:
+                _say(saying, FAULT, _words(error))
+            os._exit(0)
     os.close(saying)
     parts = []
     try:

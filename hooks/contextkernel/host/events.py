@@ -72,9 +72,9 @@ def module_for(name: str) -> str:
 def decode(arguments: dict) -> dict:
     """The event as a script would have read it: absent fields left out, objects decoded from their JSON text.
 
-    A `tool_response` of an MCP tool stays text unless it is a list of content blocks, one of them of a kind we know or all of
-    a block's form: there the client hands over the JSON text of structured content as a string.  What does not decode
-    stays the string it was.
+    A `tool_response` of an MCP tool stays text unless it is content: a list with a block of a kind we know, a list of what
+    has a block's form, or an object that holds such a list.  The client hands over the JSON text of structured content as a
+    string.  What does not decode stays the string it was.
     """
     event = {name: value for name, value in arguments.items() if value != ""}
     for name in JSON_FIELDS:
@@ -84,16 +84,21 @@ def decode(arguments: dict) -> dict:
                 decoded = json.loads(value)
             except (ValueError, RecursionError):
                 continue  # the operator meets an unknown shape and leaves it alone
-            if name != "tool_response" or not str(event.get("tool_name", "")).startswith("mcp__") or _are_blocks(decoded):
+            if name != "tool_response" or not str(event.get("tool_name", "")).startswith("mcp__") or _is_content(decoded):
                 event[name] = decoded
     return event
 
 
-def _are_blocks(value: object) -> bool:
-    """Whether a value is an MCP result's content, and not a list that a tool's text happens to be."""
-    if not isinstance(value, list) or not all(isinstance(block, dict) and isinstance(block.get("type"), str) for block in value):
+def _is_content(value: object) -> bool:
+    """Whether a value is an MCP result or its blocks, and not what a tool's text happens to be."""
+    blocks = value.get("content") if isinstance(value, dict) else value
+    if not isinstance(blocks, list):
         return False
-    return any(block["type"] in BLOCKS for block in value) or all(BLOCK_KEYS.issuperset(block) and PAYLOADS.intersection(block) for block in value)
+    kinds = [block.get("type") for block in blocks if isinstance(block, dict)]
+    if any(isinstance(kind, str) and kind in BLOCKS for kind in kinds):
+        return True
+    return isinstance(value, list) and len(kinds) == len(blocks) and all(isinstance(kind, str) for kind in kinds) \
+        and all(BLOCK_KEYS.issuperset(block) and PAYLOADS.intersection(block) for block in blocks)
 
 
 def _group(matcher: str, hook: dict, when: str = "") -> dict:

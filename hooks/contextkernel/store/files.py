@@ -38,10 +38,10 @@ def opened(path: str, most: Optional[int] = None, follow: bool = True) -> Binary
             raise NotRegularError("%s: not a regular file" % path)
         if most is not None and facts.st_size > most:
             raise TooLargeError("%s: %d bytes, more than %d" % (path, facts.st_size, most))
-        return os.fdopen(descriptor, "rb")
-    except BaseException:
+    except OSError:
         os.close(descriptor)
         raise
+    return os.fdopen(descriptor, "rb")
 
 
 def content(path: str, most: int, follow: bool = True) -> bytes:
@@ -78,6 +78,6 @@ def replace(path: str, data: bytes) -> None:
         with os.fdopen(descriptor, "wb") as file:
             file.write(data)
         os.replace(temporary, path)
-    except BaseException:
+    except OSError:
         os.unlink(temporary)
         raise

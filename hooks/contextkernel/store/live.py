@@ -42,7 +42,7 @@ def served(session: str) -> bool:
 def first_in(session: str, what: str, seconds: float) -> bool:
     """Whether this is the first call for (session, what) within so many seconds: two lanes, one answer. Raises OSError."""
     settings.folder("live")
-    path = _path(session) + "." + what
+    path = _path(session) + "." + paths.file_name_of(what)
     try:
         os.close(os.open(path, os.O_CREAT | os.O_EXCL | os.O_WRONLY | getattr(os, "O_NOFOLLOW", 0), 0o600))
         return True
