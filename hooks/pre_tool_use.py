@@ -18,7 +18,7 @@ OURS = ("mcp__plugin_context-kernel_kernel__", "mcp__kernel__")
 def handle(event: dict) -> dict:
     """The reply with the whole input and a budget in it; {} for every other call."""
     given = event.get("tool_input")
-    if not isinstance(given, dict) or (event["ck_lane"] == "script" and live.served(str(event.get("session_id") or ""))):
+    if not isinstance(given, dict) or not given or (event["ck_lane"] == "script" and live.served(str(event.get("session_id") or ""))):
         return {}
     tool, command = event.get("tool_name"), given.get("command")
     if tool == "Bash" and isinstance(command, str):

@@ -25,7 +25,7 @@ def test_slicers_of_the_server(run_hook, tool, given, budget):
 
 
 @pytest.mark.parametrize("event", [
-    bash("npm install 'foo>=1'"), bash("pip install 'a>1' b"), bash("echo 'ck.py slice'"), bash("python3 x/ck.py slice --budget 5"), bash(7), dict(BASH, tool_input="text"), dict(BASH, tool_input={}),
+    bash("npm install 'foo>=1'"), bash("pip install 'a>1' b"), bash("echo 'ck.py slice'"), bash("python3 x/ck.py slice --budget 5"), bash(7), dict(BASH, tool_input="text"), dict(BASH, tool_input={}), dict(BASH, tool_name=SLICE, tool_input={}),
     dict(BASH, tool_name=SLICE, tool_input={"symptom": "x", "budget": "100"}), dict(BASH, tool_name="mcp__other__kernel_slice", tool_input={"x": 1}), dict(BASH, tool_name="mcp__plugin_context-kernel_kernel__recall", tool_input={"handle": "x"}),
 ])
 def test_left_alone(run_hook, event):

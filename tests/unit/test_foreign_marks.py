@@ -120,7 +120,7 @@ def test_a_list_that_a_tools_text_happens_to_be_stays_text(listed):
 
 
 @pytest.mark.parametrize("response", [
-    {"content": [{"type": "text", "text": LOG}], "structuredContent": {"a": 1}}, {"content": [{"type": "text", "text": LOG}, VIDEO], "isError": False},
+    {"content": [{"type": "text", "text": LOG}], "structuredContent": {"a": 1}}, {"content": [{"type": "odd", "text": LOG}], "structuredContent": {}}, {"content": [{"type": "text", "text": LOG}, VIDEO], "isError": False},
     [{"type": "text", "text": LOG}, "a word"], [{"type": "text", "text": LOG}, {"no": "type"}], [None, {"type": "image", "data": "", "mimeType": "image/png"}]])
 def test_a_result_in_another_form_is_not_taken_for_text(response):
     """Rewritten as text, it would come back as a string where the client had an object or a list."""

@@ -95,7 +95,7 @@ def _is_content(value: object) -> bool:
     if not isinstance(blocks, list):
         return False
     kinds = [block.get("type") for block in blocks if isinstance(block, dict)]
-    if any(isinstance(kind, str) and kind in BLOCKS for kind in kinds):
+    if any(isinstance(kind, str) and kind in BLOCKS for kind in kinds) or isinstance(value, dict) and "structuredContent" in value:
         return True
     return isinstance(value, list) and len(kinds) == len(blocks) and all(isinstance(kind, str) for kind in kinds) \
         and all(BLOCK_KEYS.issuperset(block) and PAYLOADS.intersection(block) for block in blocks)
