@@ -216,4 +216,5 @@ def test_nothing_of_git_that_is_no_file_is_waited_for(tmp_path):
     assert origin.repository(str(tmp_path / "r")) == ""
     os.unlink(str(tmp_path / "r" / ".git" / "HEAD"))
     (tmp_path / "r" / ".git" / "HEAD").write_text("ref: refs/heads/main\n")
+    (tmp_path / "r" / ".git" / "refs").mkdir()
     assert len(origin.repository(str(tmp_path / "r"))) == 16

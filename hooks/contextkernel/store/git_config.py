@@ -4,7 +4,7 @@ from __future__ import annotations
 import os
 from typing import Dict, Iterator, List, NamedTuple, Tuple
 
-from contextkernel.store import files, ignore
+from contextkernel.store import files
 
 MOST_BYTES = 1 << 20  # of one file
 MOST_FILES = 50  # included ones
@@ -65,6 +65,8 @@ def _holds(condition: str, path: str, git_folder: str) -> bool:
     kind, _, pattern = condition.partition(":")
     if kind not in ("gitdir", "gitdir/i") or not pattern or not git_folder:
         return False
+    from contextkernel.store import ignore  # late: few configurations ask
+
     pattern = person_path(pattern)
     if pattern.startswith("./"):
         pattern = os.path.join(os.path.dirname(os.path.realpath(path)), pattern[2:])

@@ -9,13 +9,11 @@ import os
 import re
 from typing import Iterable, List, Optional
 
-from contextkernel.store import files
+from contextkernel.store import files, git, git_config
 from contextkernel.store.blobs import digest_of
 
 LARGEST = 1 << 20  # bytes of a file of git's that is read
 REMOTES = 8  # of a repository that count
-_REMOTE = re.compile(r'^\s*\[remote\s+"[^"]*"\]\s*$')
-_URL = re.compile(r"^\s*url\s*=\s*(\S+)\s*$")
 _SHA = re.compile(r"\b[0-9a-f]{40,64}\b")
 PROJECTS = "projects"  # Claude Code keeps a project's sessions in one folder below this one
 
@@ -44,38 +42,20 @@ def _common(folder: str) -> str:
     """The folder that all worktrees of a repository share; "" outside of one."""
     at = os.path.realpath(folder) if folder and os.path.isabs(folder) and "\0" not in folder else ""
     while at:
-        own = _own(os.path.join(at, ".git")) or (_is_git(at) and at)
-        if own:
-            shared = _text(os.path.join(own, "commondir")).strip()
-            return os.path.normpath(os.path.join(own, shared)) if shared else own
+        checkout = git.checkout_at(at)
+        if checkout:
+            return checkout.common
+        if os.path.isfile(os.path.join(at, "HEAD")) and os.path.isdir(os.path.join(at, "objects")):
+            return at  # a bare repository, or inside of a git folder
         above = os.path.dirname(at)
         at = above if above != at else ""
     return ""
 
 
-def _own(path: str) -> str:
-    """The folder that a `.git` is or points to; ""."""
-    if os.path.isdir(path):
-        return path if _is_git(path) else ""
-    pointed = _text(path).partition("gitdir:")[2].strip()
-    target = os.path.normpath(os.path.join(os.path.dirname(path), pointed)) if pointed and "\0" not in pointed else ""
-    return target if target and _is_git(target) else ""
-
-
-def _is_git(folder: str) -> bool:
-    return os.path.isfile(os.path.join(folder, "HEAD")) and (os.path.isdir(os.path.join(folder, "objects")) or os.path.isfile(os.path.join(folder, "commondir")))
-
-
 def _remotes(common: str) -> List[str]:
     """The addresses of a repository's remotes, in one spelling; a folder as the repository there."""
-    found, inside = [], False
-    for line in _text(os.path.join(common, "config")).split("\n"):
-        if line.lstrip().startswith("["):
-            inside = bool(_REMOTE.match(line))
-        url = _URL.match(line) if inside else None
-        if url and len(found) < REMOTES:
-            found.append(_address(url.group(1), common))
-    return found
+    urls = [value for key, value in git_config.values([os.path.join(common, "config")]) if key.startswith("remote.") and key.endswith(".url")]
+    return [_address(url, common) for url in urls[:REMOTES]]
 
 
 def _address(url: str, common: str) -> str:
