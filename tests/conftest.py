@@ -93,6 +93,21 @@ def run_hook(plugin_root, state):
 
 
 @pytest.fixture
+def own_ledger(tmp_path, monkeypatch):
+    """This process books into a state folder of the test's own, with nothing open at the start or the end."""
+    import after_reply
+    from contextkernel.store import book, spool
+
+    monkeypatch.setenv("CK_DATA", str(tmp_path / "state"))
+    monkeypatch.setattr(book, "ledger", None)
+    monkeypatch.setattr(spool, "_path", "")
+    monkeypatch.setattr(after_reply, "_state", {"ledger_tried": 0.0, "swept": 0.0, "gone_since": 0.0, "sessions": set(), "offsets": {}})
+    yield
+    if book.ledger is not None:
+        book.ledger.close()
+
+
+@pytest.fixture
 def own_plugin_root(tmp_path):
     """A copy of the plugin that this one test may change."""
     return plugin.copy_to(str(tmp_path))

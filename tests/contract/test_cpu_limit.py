@@ -17,7 +17,7 @@ import lane as client
 import plugin
 import pytest
 from contextkernel.host import cpu_limit, lane
-from resident import QUIET, Server, post
+from resident import QUIET, Server, post, serving
 
 pytestmark = pytest.mark.skipif(os.name != "posix", reason="needs an interval timer")
 
@@ -68,17 +68,13 @@ def said(message):
 
 @pytest.fixture
 def start(state):
-    servers = []
+    with serving() as servers:
 
-    def begin(root):
-        servers.append(Server(root))
-        return servers[-1]
+        def begin(root):
+            servers.append(Server(root))
+            return servers[-1]
 
-    yield begin
-    for server in servers:
-        if server.process.poll() is None:
-            server.process.kill()
-            server.process.wait()
+        yield begin
 
 
 def test_the_resident_lane_goes_on(start, slow_root, state):

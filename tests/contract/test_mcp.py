@@ -12,22 +12,18 @@ import time
 
 import plugin
 import pytest
-from resident import QUIET, TIMEOUT, Server, post
+from resident import QUIET, TIMEOUT, Server, post, serving
 
 
 @pytest.fixture
 def start(plugin_root, state):
-    servers = []
+    with serving() as servers:
 
-    def begin(*arguments, root=plugin_root, **more):
-        servers.append(Server(root, arguments, **more))
-        return servers[-1]
+        def begin(*arguments, root=plugin_root, **more):
+            servers.append(Server(root, arguments, **more))
+            return servers[-1]
 
-    yield begin
-    for server in servers:
-        if server.process.poll() is None:
-            server.process.kill()
-            server.process.wait()
+        yield begin
 
 
 @pytest.fixture

@@ -1,6 +1,7 @@
 """The resident server as a client starts it, and the events that it is handed."""
 from __future__ import annotations
 
+import contextlib
 import json
 import os
 import queue
@@ -76,3 +77,16 @@ def post(**fields):
              "tool_response": {"stdout": "hi", "stderr": "", "interrupted": False, "isImage": False}}
     event.update(fields)
     return {name: value if isinstance(value, str) else json.dumps(value) for name, value in event.items()}
+
+
+@contextlib.contextmanager
+def serving():
+    """A list for servers; at the end those that still run are ended."""
+    begun = []
+    try:
+        yield begun
+    finally:
+        for server in begun:
+            if server.process.poll() is None:
+                server.process.kill()
+                server.process.wait()

@@ -18,15 +18,7 @@ HOOKS = os.path.dirname(os.path.abspath(after_reply.__file__))
 SEED = 20261201
 
 
-@pytest.fixture(autouse=True)
-def own_state(tmp_path, monkeypatch):
-    monkeypatch.setenv("CK_DATA", str(tmp_path / "state"))
-    monkeypatch.setattr(book, "ledger", None)
-    monkeypatch.setattr(spool, "_path", "")
-    monkeypatch.setattr(after_reply, "_state", {"ledger_tried": 0.0, "swept": 0.0, "gone_since": 0.0, "sessions": set(), "offsets": {}})
-    yield
-    if book.ledger is not None:
-        book.ledger.close()
+pytestmark = pytest.mark.usefixtures("own_ledger")
 
 
 def receipt(number, **more):

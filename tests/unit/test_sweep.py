@@ -17,15 +17,8 @@ DAY = 86400
 
 
 @pytest.fixture(autouse=True)
-def own_state(tmp_path, monkeypatch):
-    monkeypatch.setenv("CK_DATA", str(tmp_path / "state"))
-    monkeypatch.setattr(book, "ledger", None)
-    monkeypatch.setattr(spool, "_path", "")
-    monkeypatch.setattr(after_reply, "_state", {"ledger_tried": 0.0, "swept": 0.0, "gone_since": 0.0, "sessions": set(), "offsets": {}})
+def no_room(own_ledger, monkeypatch):
     monkeypatch.setenv("CK_QUOTA_MB", "0")
-    yield
-    if book.ledger is not None:
-        book.ledger.close()
 
 
 def old_blob(days=3):
