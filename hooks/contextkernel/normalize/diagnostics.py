@@ -20,6 +20,9 @@ CODE = re.compile(r"(?:error )?(?P<code>[A-Z]{1,5}\d{2,5})\b:?")
 RULE = re.compile(r"[\[(](?P<rule>-?[\w@/.=+-]{3,60})[\])]\s*$")
 SLOTS = re.compile(r"'[^']*'|\"[^\"]*\"|`[^`]*`|‘[^’]{0,300}’|“[^”]{0,300}”|\d+")
 RUNTIME = re.compile(r"\w+Warning: ")
+PATH_SIGN = re.compile(r"[./\\]")
+QUOTED = re.compile(r"(?:\s*\d+)?\s+\||\s+[|~^=]|(?= )\s*(?:= (?:note|help)|symbol:|location:|required:|found:|reason:|\.\.\.)")  # of an excerpt
+CARETS = re.compile(r"\s*[~^][\s~^]*$")
 TIMED = re.compile(r"(?:^|[^\d/.-])\d{1,4}[-/.](?:\d\d|[A-Z][a-z]{2})[-/.]\d{2,4}(?:[ T_]+\d\d?)?$|(?:^|[\s\[(]|\dT)\d{1,2}$|^[\d.]+$")  # what stands before the minutes of a log line is no path, nor is an address
 FEWEST = 6  # diagnostics
 RUNNING, PLACES = 40, 0.25  # from so many entries on, fewer places than this share mean a program that runs
@@ -156,7 +159,7 @@ def _level(word: Optional[str], text: str) -> int:
 
 def _placed(line: str, index: int) -> Optional[Entry]:
     match = PLACED.match(line)
-    if not match or not re.search(r"[./\\]", match.group("path")) and not match.group("level"):
+    if not match or not match.group("level") and not PATH_SIGN.search(match.group("path")):
         return None
     text = match.group("text")
     if TIMED.search(match.group("path")):
@@ -200,9 +203,9 @@ def _excerpt_end(lines: List[str], last: int, path: str) -> int:
     """The last line of the excerpt under a diagnostic: quoted source, carets, notes; at most 24 lines."""
     for index in range(last + 1, min(len(lines), last + 25)):
         line = lines[index]
-        if re.match(r"(?:\s*\d+)?\s+\|", line) or re.match(r"\s+[|~^=]", line) or re.match(r"\s+\^", line) or line[:1] == " " and re.match(r"\s*(?:= (?:note|help)|symbol:|location:|required:|found:|reason:|\.\.\.)", line):
+        if QUOTED.match(line):
             last = index
-        elif index + 1 < len(lines) and re.match(r"\s*[~^][\s~^]*$", lines[index + 1]) and line.strip():
+        elif index + 1 < len(lines) and CARETS.match(lines[index + 1]) and line.strip():
             last = index + 1  # javac, clang: the source line, then a caret below
         elif index > last + 1 or not line.strip():
             if index <= last:
