@@ -31,7 +31,8 @@ def played(tmp_path_factory, plugin_root):
              '  File "%s/shop/cart.py", line 7, in total\n    return sum(cents(price) for price in prices) - DISCOUNT\nAssertionError: -5\n' % (work, work))
     edit = {"text": "The charter is written; now the fix.", "calls": [{"type": "custom", "name": "apply_patch", "call_id": "edit", "input": PATCH}]}
     turns = [
-        call("fails", "exec_command", cmd="python3 check.py"),
+        # one stream, unbuffered: Codex reads two in any order, then cuts the middle
+        call("fails", "exec_command", cmd="python3 -u check.py 2>&1"),
         call("slice", "kernel_repo_slice", "mcp__kernel", symptom=trace, repo=work),
         call("read", "exec_command", cmd="cat -n shop/cart.py; sed -n '1,8p' shop/money.py"),
         call("symbol", "kernel_slice", "mcp__kernel", file=work + "/shop/cart.py", symbol="total"),
