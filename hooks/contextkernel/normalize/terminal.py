@@ -35,10 +35,15 @@ def _blocks(raw: List[str]) -> List[int]:
     """Ends (exclusive) of the runs of source lines that were painted over each other; most runs are one line."""
     merged_into: Dict[int, int] = {}  # first source line of a repainted block -> its last source line
     at_row: List[int] = []  # row -> the source line that first painted it
+    ups: Dict[str, int] = {}  # a repainting program prints few different lines
     row = -1
     for number, line in enumerate(raw):
         row += 1
-        up = sum(int(n or 1) for n in UP.findall(line)) if "\x1b[" in line else 0
+        up = 0
+        if "\x1b[" in line:
+            if line not in ups:
+                ups[line] = sum(int(n or 1) for n in UP.findall(line))
+            up = ups[line]
         if up:
             row = max(0, row - up)
             merged_into[at_row[row] if row < len(at_row) else number] = number
@@ -64,9 +69,9 @@ def _states(block: List[str]) -> List[str]:
         if "\r" not in line:
             return [line]
     states: List[str] = []
-    for line in block:
+    for line in reversed(dict.fromkeys(reversed(block))):  # of lines that are alike the last alone counts
         states += _clean(line).split("\r")
-    if len(states) == 1:
+    if len(block) == 1 and len(states) == 1:
         return states
     states = [state for state in states if state.strip()]
     latest: Dict[Tuple[str, ...], str] = {}
