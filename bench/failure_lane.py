@@ -23,7 +23,7 @@ import machine
 
 sys.path[:0] = [os.path.join(machine.ROOT, "hooks"), os.path.join(machine.ROOT, "tests", "harness")]
 import lane as client
-from contextkernel.host import lane
+from contextkernel.clients.claude import shell_prefix
 
 WARM_UPS = 5
 
@@ -72,7 +72,7 @@ def main(argv=None) -> int:
     try:
         env = {"HOME": home, "CK_DATA": os.path.join(home, "state"), "PATH": os.environ["PATH"], "SHELL": client.SHELLS["bash"], "CLAUDE_CONFIG_DIR": home, "LC_ALL": "C.UTF-8"}
         os.environ["CK_DATA"] = env["CK_DATA"]
-        wrapper, out = lane.place(env["CK_DATA"], machine.ROOT, lane.interpreter()), os.path.join(home, "out")
+        wrapper, out = shell_prefix.place(env["CK_DATA"], machine.ROOT, shell_prefix.interpreter()), os.path.join(home, "out")
         facts, rows = machine.facts(), []
         rows.append(starts("one start: sh -c :", ["/bin/sh", "-c", ":"], args.n, out, env))
         rows.append(starts("one start: bash -c :", [client.SHELLS["bash"], "-c", ":"], args.n, out, env))

@@ -5,7 +5,7 @@
 
 A session reads seven files of 300 KB, each made to be slow for the patterns of some output format, by `cat`, and after each one
 runs `echo hi`.  Rows: no hook | our resident lane | our script lane.  A round plays every row once, in rotating order; differences
-are taken turn by turn within a round.  The reading turn may take as long as the CPU limit (hooks/contextkernel/host/cpu_limit.py);
+are taken turn by turn within a round.  The reading turn may take as long as the CPU limit (hooks/contextkernel/clients/cpu_limit.py);
 the next must be as fast as with a hook that does nothing (latency.json).  The model is the fake API of tests/harness.  Writes bench/results/hostile_turn.json.
 """
 from __future__ import annotations
@@ -21,7 +21,7 @@ sys.path[:0] = [HERE, os.path.join(HERE, "..", "hooks"), os.path.join(HERE, ".."
 import machine
 import plugin
 import run_claude
-from contextkernel.host import events
+from contextkernel.clients import events
 
 NONE, RESIDENT, SCRIPT = "no hook", "resident lane", "script lane"
 ROWS = (NONE, RESIDENT, SCRIPT)

@@ -23,7 +23,7 @@ sys.path[:0] = [HERE, os.path.join(HERE, "..", "hooks"), os.path.join(HERE, ".."
 import machine
 import plugin
 import run_claude
-from contextkernel.host import events
+from contextkernel.clients import events
 
 NONE, NOOP, NOOP_ALL, RESIDENT, SCRIPT = "no hook", "no-op mcp_tool hook", "no-op mcp_tool hooks, all our events", "resident lane", "script lane"
 ROWS = (NONE, NOOP, NOOP_ALL, RESIDENT, SCRIPT)

@@ -29,12 +29,14 @@ from typing import Dict, List, NamedTuple, Sequence, Tuple
 HERE = os.path.dirname(os.path.realpath(__file__))
 sys.path[:0] = [HERE, os.path.join(os.path.dirname(HERE), "hooks")]
 import machine  # noqa: E402
-import ck_slice  # noqa: E402
-from contextkernel.project import graph, ranking, scanning, symptom  # noqa: E402
-from contextkernel.project.languages import language_of  # noqa: E402
-from contextkernel.project.places import Repository  # noqa: E402
-from contextkernel.project.roles import role_of  # noqa: E402
-from contextkernel.project.slicing import Request, slice_repository  # noqa: E402
+from contextkernel.handlers import repo_slice  # noqa: E402
+from contextkernel.slicing import graph, ranking
+from contextkernel.slicing.scan import scan_file
+from contextkernel.slicing.symptom import text as symptom  # noqa: E402
+from contextkernel.slicing.languages import language_of  # noqa: E402
+from contextkernel.slicing.repository import Repository  # noqa: E402
+from contextkernel.slicing.scan.file_kinds import role_of  # noqa: E402
+from contextkernel.slicing.slice import Request, slice_repository  # noqa: E402
 from contextkernel.store import index, tree  # noqa: E402
 
 FIX = re.compile(r"\b(fix(e[sd])?|bug|regression|crash|broken|wrong|incorrect)\b", re.I)
@@ -117,9 +119,9 @@ def lay(case: Case, folder: str) -> None:
 def opened(folder: str, base: str) -> Repository:
     """The repository of a tree with an index of its own."""
     listing = tree.listing(folder)
-    kept = index.Index(base, ck_slice.operator_hash(ck_slice.SCANNERS))
-    kept.refresh(folder, {path: facts for path, facts in listing.files.items() if language_of(path)}, scanning.scan)
-    return ck_slice.repository_of(folder, list(listing.files), kept)
+    kept = index.Index(base, repo_slice.operator_hash(repo_slice.SCANNERS))
+    kept.refresh(folder, {path: facts for path, facts in listing.files.items() if language_of(path)}, scan_file.scan)
+    return repo_slice.repository_of(folder, list(listing.files), kept)
 
 
 def by_slice(repository: Repository, text: str, budget: int) -> Shown:

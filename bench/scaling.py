@@ -130,10 +130,11 @@ def _points(case: Case, sizes: "Tuple[int, ...]", runs: int) -> "List[Tuple[int,
 def cases() -> "Iterator[Case]":
     """Every format, and what else sees such texts, with every body."""
     from contextkernel import marks, masking
-    from contextkernel.host import cut, shell, shell_call
-    from contextkernel.normalize import Source, commands, ends, normalize
-    from contextkernel.project import symptom
-    from contextkernel.reread import delta
+    from contextkernel.clients.claude import truncation, shell_argument
+    from contextkernel import shell
+    from contextkernel.normalize import Source, commands, head_and_tail, normalize
+    from contextkernel.slicing.symptom import text as symptom
+    from contextkernel import reread as delta
 
     bodies = hostile_texts.bodies()
     for name, opening in hostile_texts.OPENINGS.items():
@@ -144,14 +145,14 @@ def cases() -> "Iterator[Case]":
         "symptom.read, 8 times": (lambda text: [symptom.read(text) for _ in range(8)], 0.22),  # it reads 60,000 characters at most: once is too short to tell
         "symptom.read, a diff": (lambda text: symptom.read("", text), 0.22),
         "marks.handles_in": (marks.handles_in, 1.0),
-        "both_ends": (lambda text: ends.both_ends(text, Source("Bash", "x", 1, "0123456789ab", 9900)), 1.0),
-        "cut.cut_in": (lambda text: (cut.cut_in(text), cut.rewritten_in(text)), 1.0),
+        "both_ends": (lambda text: head_and_tail.both_ends(text, Source("Bash", "x", 1, "0123456789ab", 9900)), 1.0),
+        "cut.cut_in": (lambda text: (truncation.cut_in(text), truncation.rewritten_in(text)), 1.0),
         "masked": (masking.masked, 1.0),
         "masked whole": (lambda text: masking.masked(text, 8000), 0.12),
         "re-read": (lambda text: delta.unified(text, text[::-1]), 1.0),
         "command, facts": (commands.facts, 1.0),
         "command, simple commands": (lambda text: (shell.simple_commands(text), shell.with_budget(text), shell.working_folder(text, "/w")), 1.0),
-        "command of a shell call": (lambda text: (shell_call.command_in("eval " + text), shell_call.wants_raw(text), shell_call.key_of(text, "s")), 1.0),
+        "command of a shell call": (lambda text: (shell_argument.command_in("eval " + text), shell_argument.wants_raw(text), shell_argument.key_of(text, "s")), 1.0),
     }
     written = {"command of %r" % unit: (lambda size, unit=unit: hostile_texts.filled(unit, size)) for unit in hostile_texts.COMMANDS + hostile_texts.UNCLOSED}
     for name, (call, scale) in targets.items():
@@ -176,7 +177,8 @@ def summary(rows: "List[Row]") -> "List[dict]":
 
 def self_test() -> int:
     """0 when a planted pattern that grows with the square is found, in a format and alone, and a linear one is not."""
-    from contextkernel.normalize import Source, normalize, plain
+    from contextkernel.normalize import Source, normalize
+    from contextkernel.normalize import survey
 
     wrong = []
     line = lambda size: "a" * size  # noqa: E731
@@ -185,12 +187,12 @@ def self_test() -> int:
         if (row.exponent is not None and row.exponent > MOST) != high:
             wrong.append("a planted %s: exponent %s" % (name, row.exponent))
     case = Case("plain", "planted", lambda text: normalize(text, Source("Bash", "./deploy", 0, "0123456789ab")), lambda size: "\n".join(["b%d" % i for i in range(40)] + ["a" * size]))
-    sound, plain.WORD = plain.WORD, re.compile(r"[a-z]*1[a-z]*2")
-    most, plain.LONG = plain.LONG, 10 ** 9
+    sound, survey.WORD = survey.WORD, re.compile(r"[a-z]*1[a-z]*2")
+    most, survey.LONG = survey.LONG, 10 ** 9
     try:
         row = measured(case._replace(text=lambda size: "\n".join(["~" * (i + 1) + "b%d" % i for i in range(80)] + ["a" * size])), (1000, 4000, 16000))
     finally:
-        plain.WORD, plain.LONG = sound, most
+        survey.WORD, survey.LONG = sound, most
     if row.exponent is None or row.exponent <= MOST:
         wrong.append("planted in a format: exponent %s" % row.exponent)
     print("self-test: " + ("; ".join(wrong) or "the planted patterns are told apart"))

@@ -41,9 +41,10 @@ import plot
 import sufficiency_js
 import sufficiency_oracle
 import sufficiency_selftest
-from contextkernel.project import graph, scanning
-from contextkernel.project.languages import language_of
-from contextkernel.project.slicing import Request, slice_repository
+from contextkernel.slicing import graph
+from contextkernel.slicing.scan import scan_file
+from contextkernel.slicing.languages import language_of
+from contextkernel.slicing.slice import Request, slice_repository
 
 Z = 1.959964  # 95 % two-sided, for Wilson's interval
 READER = 20000  # the budget of the rows that withhold evidence
@@ -107,18 +108,18 @@ class Bench:
     """A repository, its index, and slices of it with and without its edges."""
 
     def __init__(self, root: str, seed: int) -> None:
-        import ck_slice
+        from contextkernel.handlers import repo_slice
         from contextkernel.store import index, tree
 
         self.root, self.seed = os.path.realpath(root), seed
         listing = tree.listing(self.root)
         sources = {path: facts for path, facts in listing.files.items() if language_of(path)}
         started = time.process_time()
-        self.index = index.Index(index.file_of(self.root), ck_slice.operator_hash(ck_slice.SCANNERS))
-        self.index.refresh(self.root, sources, scanning.scan)
+        self.index = index.Index(index.file_of(self.root), repo_slice.operator_hash(repo_slice.SCANNERS))
+        self.index.refresh(self.root, sources, scan_file.scan)
         self.index_seconds = time.process_time() - started
         self.sizes = {path: -(-facts[0] // 4) for path, facts in sources.items()}
-        self._open = lambda drop: ck_slice.repository_of(self.root, list(listing.files), self.index, keeps_edge(drop, seed))
+        self._open = lambda drop: repo_slice.repository_of(self.root, list(listing.files), self.index, keeps_edge(drop, seed))
         self._repositories: Dict[float, Any] = {}
         self._known_seeds: Dict[Tuple[str, float], Tuple[str, ...]] = {}
 

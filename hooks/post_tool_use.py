@@ -5,23 +5,16 @@ import os
 import sys
 
 sys.path.insert(0, os.path.dirname(os.path.realpath(__file__)))  # -I leaves it out
-from contextkernel.host import hook
+from contextkernel.clients import hook_io
+from contextkernel.handlers import eligibility
 
 
 def handle(event: dict) -> dict:
-    """The reply: a replacement, context about an alarm, or {} where the original passes."""
-    import tool_result  # late: most results are small and never get here
+    """The reply to one event; {} says nothing."""
+    from contextkernel.handlers import tool_result  # late: what fails here is told at the edge
 
     return tool_result.handle(event)
 
 
-def is_small(raw: bytes) -> bool:
-    """Whether an event can pass without being parsed: it is whole, and holds less than CK_MIN_TOKENS in all, no recall, and nobody taps."""
-    from contextkernel.store import settings
-
-    return (len(raw) < 4 * settings.number("CK_MIN_TOKENS") and raw.startswith(b"{") and raw.rstrip().endswith(b"}") and b'"PostToolUse"' in raw
-            and b"ck-" not in raw and b"tool_response" in raw and not os.path.exists(os.path.expanduser(settings.text("CK_TAP_FLAG"))))
-
-
 if __name__ == "__main__":
-    os._exit(hook.run(handle, is_small))  # all is written; taking the interpreter down would cost 3 ms more
+    os._exit(hook_io.run(handle, eligibility.is_small))  # all is written; taking the interpreter down would cost 3 ms more

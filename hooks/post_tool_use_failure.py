@@ -5,74 +5,15 @@ import os
 import sys
 
 sys.path.insert(0, os.path.dirname(os.path.realpath(__file__)))  # -I leaves it out
-from contextkernel.host import cpu_limit, cut, hook, replies
-from contextkernel.store import book, settings
-
-ONCE = 12 * 3600  # seconds: the advice is given once per command of a session
+from contextkernel.clients import hook_io
 
 
 def handle(event: dict) -> dict:
-    """Context about a cut, or {}. Nothing here can replace the text of a failure."""
-    error = event.get("error")
-    if event.get("tool_name") != "Bash" or not isinstance(error, str) or len(error) < 100:
-        return {}
-    handle_ = cut.rewritten_in(error)
-    if handle_ and _is_stored(handle_):
-        _link(event, handle_)
-        return {}
-    found = cut.cut_in(error, settings.number("BASH_MAX_OUTPUT_LENGTH", cut.KEPT) or cut.KEPT)
-    if found is None or not _first(event):
-        return {}
-    import operators  # late: only for a cut failure
+    """The reply to one event; {} says nothing."""
+    from contextkernel.handlers import failed_tool  # late: what fails here is told at the edge
 
-    speaks = cpu_limit.call(operators.speaks_of_code, (error,), len(error), event.get("ck_since"))
-    return replies.add_context(event, cut.advice(found, speaks))
-
-
-def _text(event: dict, name: str) -> str:
-    value = event.get(name)
-    return value if isinstance(value, str) else ""
-
-
-def _is_stored(handle_: str) -> bool:
-    from contextkernel.store import handles  # late: only after a rewritten failure, or a look-alike
-
-    return handles.is_known(handle_)
-
-
-def _link(event: dict, handle_: str) -> None:
-    """The wrapper knew neither the tool use nor the agent: this event does. Its copy of the original is laid into the session's folder."""
-    from contextkernel.host import session
-    from contextkernel.store import blobs
-
-    folder = session.results_folder(_text(event, "transcript_path"))
-    try:
-        if folder and not os.path.exists(os.path.join(folder, session.recall_name(handle_))):
-            session.offer(_text(event, "transcript_path"), handle_, blobs.get(handle_))
-    except (OSError, blobs.UnknownHandle) as error:
-        book.record("note", {"event": "PostToolUseFailure", "session": _text(event, "session_id"), "why": "no recall file: %s" % error})
-    if book.ledger is not None:
-        book.ledger.take_spool()  # the wrapper's row must be there before the link to it
-    book.record("link", {"handle": handle_, "session": _text(event, "session_id"), "tool_use_id": _text(event, "tool_use_id"),
-                         "agent": _text(event, "agent_id"), "agent_type": _text(event, "agent_type"), "status": "pending"})
-
-
-def _first(event: dict) -> bool:
-    """Whether this command's cut has not been spoken of in this session, and the lane is off (it left this one raw on purpose)."""
-    from contextkernel.host import lane_keys, shell_call
-    from contextkernel.store import live
-
-    if lane_keys.is_on(settings.data_root(), lane_keys.settings_path()):
-        return False
-    given = event.get("tool_input")
-    command = given.get("command") if isinstance(given, dict) else ""
-    if not isinstance(command, str) or shell_call.wants_raw(command):
-        return False
-    try:
-        return live.first_in(_text(event, "session_id"), "cut-" + shell_call.key_of(command, ""), ONCE)
-    except OSError:
-        return False  # no state folder: rather not at all than every time
+    return failed_tool.handle(event)
 
 
 if __name__ == "__main__":
-    raise SystemExit(hook.run(handle))
+    raise SystemExit(hook_io.run(handle))

@@ -8,42 +8,15 @@ import os
 import sys
 
 sys.path.insert(0, os.path.dirname(os.path.realpath(__file__)))  # -I leaves it out
-from contextkernel.host import hook, replies
-from contextkernel.store import live, settings
-
-SLICERS = ("kernel_repo_slice", "kernel_slice")
-OURS = ("mcp__plugin_context-kernel_kernel__", "mcp__kernel__")
+from contextkernel.clients import hook_io
 
 
 def handle(event: dict) -> dict:
-    """The reply with the whole input and a budget in it; {} for every other call."""
-    given = event.get("tool_input")
-    if not isinstance(given, dict) or not given or (event["ck_lane"] == "script" and live.served(str(event.get("session_id") or ""))):
-        return {}
-    tool, command = event.get("tool_name"), given.get("command")
-    if tool == "Bash" and isinstance(command, str):
-        _leave_note(event, command)
-        if "ck.py" in command and settings.flag("CK_PRETOOL"):
-            from contextkernel.host import rules, shell  # late: nearly no command names a slicer
+    """The reply to one event; {} says nothing."""
+    from contextkernel.handlers import tool_call  # late: what fails here is told at the edge
 
-            new = shell.with_budget(command)
-            if new and not rules.would_fall_silent(command, rules.places(dict(os.environ), str(event.get("cwd") or ""))):
-                return replies.update_input(event, dict(given, command=new))
-    elif isinstance(tool, str) and tool.startswith(OURS) and tool.rpartition("__")[2] in SLICERS and not given.get("budget") and settings.flag("CK_PRETOOL"):
-        return replies.update_input(event, dict(given, budget="auto"))
-    return {}
-
-
-def _leave_note(event: dict, command: str) -> None:
-    """Tell the failure lane that this command's agent reads raw output, where the client asks us about the command at all."""
-    if replies.reads_raw(event, settings.words("CK_AGENT_SKIP")):
-        from contextkernel.host import lane  # late: only our own agents
-
-        try:
-            lane.leave_note(settings.data_root(), command, str(event.get("session_id") or ""))
-        except OSError as error:
-            sys.stderr.write("context-kernel: no note for the failure lane: %s\n" % error)
+    return tool_call.handle(event)
 
 
 if __name__ == "__main__":
-    raise SystemExit(hook.run(handle))
+    raise SystemExit(hook_io.run(handle))

@@ -1,120 +1,13 @@
-"""The savings report.
-
-    savings.py [--session ID] [--since DAYS|YYYY-MM-DD] [--json] [--reset-canary]
-
-Counts only replacements that were seen in the transcript; page faults are booked against them.  Exit 0, or 2 with one line.
-"""
+"""savings.py: the savings report, as `ck.py savings` gives it."""
 from __future__ import annotations
 
-import json
 import os
 import sys
-import time
 
 sys.path.insert(0, os.path.dirname(os.path.realpath(__file__)))  # -I leaves it out
-
-
-def main(argv: "list[str]") -> int:
-    """0 after printing the report; 2 after one line on stderr."""
-    import sqlite3
-
-    from contextkernel.store import blobs, ledger, settings
-
-    try:
-        settings.guard()
-        options = _arguments(argv)
-        if options.get("help"):
-            print(__doc__.strip())
-            return 0
-        return _whole(options, ledger)
-    except (ValueError, OSError, blobs.StoreError, sqlite3.Error) as error:
-        sys.stderr.write("savings.py: %s\n" % error)
-        return 2
-
-
-def _whole(options: dict, ledger) -> int:
-    """0 after printing; a ledger that turns out to be damaged is set aside, and the new one reported. Raises StoreError, sqlite3.Error."""
-    import sqlite3
-
-    from contextkernel.store import aside
-
-    try:
-        return _reported(options, ledger.open_ledger())
-    except sqlite3.Error as error:
-        if not aside.is_damage(error):
-            raise
-    return _reported(options, ledger.open_ledger(suspect=True))
-
-
-def _reported(options: dict, books) -> int:
-    """0 after printing. Raises sqlite3.Error."""
-    from contextkernel.report import savings
-    from contextkernel.store import book
-    from contextkernel.store.ledger import SET_ASIDE
-
-    if options.get("reset-canary"):
-        from contextkernel.store import rest
-
-        print("canary reset: %d receipts forgotten, rests ended in %d sessions" % (books.reset_canary(), rest.end_all()))
-        return 0
-    import after_reply
-
-    book.ledger = books
-    after_reply.judge_pending(books, None, whole=True)
-    where, values = "at >= ?", [options.get("since", 0.0)]
-    if options.get("session"):
-        where, values = where + " AND session LIKE ?", values + [options["session"] + "%"]
-    report = savings.summary(books.rows("SELECT * FROM receipts WHERE " + where + " ORDER BY at", values), books.rows("SELECT * FROM faults WHERE at >= ?", values[:1]))
-    report["estimates"] = savings.estimates(report, _models(books, where, values))
-    lost = books.rows("SELECT text, COUNT(*) AS n FROM notes WHERE at >= ? AND event = ? GROUP BY text ORDER BY MAX(at)", (values[0], SET_ASIDE))
-    report["set_aside"] = [note["text"] for note in lost]
-    if options.get("json"):
-        print(json.dumps(report, indent=1))
-        return 0
-    notes = books.rows("SELECT text, COUNT(*) AS n FROM notes WHERE at >= ? AND event IS NOT ? GROUP BY text ORDER BY n DESC LIMIT 5", (values[0], SET_ASIDE))
-    reasons = books.rows("SELECT tool || ': ' || reason AS text, COUNT(*) AS n FROM receipts WHERE status IN ('refused', 'missing') AND " + where + " GROUP BY 1 LIMIT 5", values)
-    print(savings.as_text(report, lost + reasons + notes))
-    return 0
-
-
-def _models(books, where: str, values: list) -> dict:
-    """session -> (model, bytes a token, price), for sessions whose transcript is still there and names a model."""
-    from contextkernel.host import models, transcript
-
-    found = {}
-    for row in books.rows("SELECT session, MAX(transcript) AS path FROM receipts WHERE status = 'verified' AND " + where + " GROUP BY session", values):
-        model = transcript.advance({}, row["path"] or "", from_start=False)[1].model
-        if model:
-            found[row["session"]] = (model,) + models.facts(model)[2:]
-    return found
-
-
-def _arguments(argv: "list[str]") -> dict:
-    options: dict = {}
-    rest = list(argv)
-    while rest:
-        name = rest.pop(0)
-        if name in ("-h", "--help", "--json", "--reset-canary"):
-            options["help" if name == "-h" else name[2:]] = True
-        elif name in ("--session", "--since") and rest:
-            value = rest.pop(0)
-            options[name[2:]] = _since(value) if name == "--since" else value
-        else:
-            raise ValueError("unknown argument %.60r (usage: savings.py [--session ID] [--since DAYS|DATE] [--json] [--reset-canary])" % name)
-    return options
-
-
-def _since(value: str) -> float:
-    """Seconds since the epoch: so many days ago, or a date at midnight local time."""
-    if value.replace(".", "", 1).isdigit():
-        return time.time() - float(value) * 86400
-    try:
-        return time.mktime(time.strptime(value, "%Y-%m-%d"))
-    except ValueError as error:
-        raise ValueError("--since %.40r is neither a number of days nor YYYY-MM-DD" % value) from error
+from contextkernel.clients import cli_io
+from contextkernel.commands import savings
 
 
 if __name__ == "__main__":
-    from contextkernel.host import terminal
-
-    raise SystemExit(terminal.run(main, sys.argv[1:], "savings.py"))
+    raise SystemExit(cli_io.run(savings.main, sys.argv[1:], "savings.py"))

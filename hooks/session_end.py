@@ -5,16 +5,15 @@ import os
 import sys
 
 sys.path.insert(0, os.path.dirname(os.path.realpath(__file__)))  # -I leaves it out
-from contextkernel.host import hook
+from contextkernel.clients import hook_io
 
 
 def handle(event: dict) -> dict:
-    """{}; the work is in the ledger."""
-    import after_reply  # late: sqlite3
+    """The reply to one event; {} says nothing."""
+    from contextkernel.handlers import session  # late: what fails here is told at the edge
 
-    after_reply.end_session(event)
-    return {}
+    return session.end(event)
 
 
 if __name__ == "__main__":
-    raise SystemExit(hook.run(handle))
+    raise SystemExit(hook_io.run(handle))

@@ -5,13 +5,8 @@ import os
 import sys
 
 sys.path.insert(0, os.path.dirname(os.path.realpath(__file__)))  # -I leaves it out
-from contextkernel.host import hook
-
-
-def handle(event: dict) -> dict:
-    """{}: no opinion; `after_reply.run` does the work."""
-    return {}
+from contextkernel.clients import hook_io
 
 
 if __name__ == "__main__":
-    raise SystemExit(hook.run(handle))
+    raise SystemExit(hook_io.run(lambda event: {}))

@@ -5,30 +5,15 @@ import os
 import sys
 
 sys.path.insert(0, os.path.dirname(os.path.realpath(__file__)))  # -I leaves it out
-from contextkernel.host import hook, replies
-from contextkernel.store import live, settings
+from contextkernel.clients import hook_io
 
 
 def handle(event: dict) -> dict:
-    """Context that names the folder of recall files."""
-    import session_start  # late: the sentence is written once, there
+    """The reply to one event; {} says nothing."""
+    from contextkernel.handlers import subagent  # late: what fails here is told at the edge
 
-    if event["ck_lane"] == "script" and live.served(str(event.get("session_id") or "")):
-        return {}
-    watch(event, True)
-    return replies.add_context(event, session_start.how_back(event))
-
-
-def watch(event: dict, runs: bool) -> None:
-    """Tell the failure lane when an agent that reads raw output starts and stops: the shell wrapper sees commands, not agents."""
-    if replies.reads_raw(event, settings.words("CK_AGENT_SKIP")):
-        from contextkernel.host import lane  # late: only our own agents
-
-        try:
-            lane.watch(settings.data_root(), str(event.get("session_id") or ""), str(event.get("agent_id") or ""), runs)
-        except OSError as error:
-            sys.stderr.write("context-kernel: no note for the failure lane: %s\n" % error)
+    return subagent.start(event)
 
 
 if __name__ == "__main__":
-    raise SystemExit(hook.run(handle))
+    raise SystemExit(hook_io.run(handle))

@@ -5,16 +5,15 @@ import os
 import sys
 
 sys.path.insert(0, os.path.dirname(os.path.realpath(__file__)))  # -I leaves it out
-from contextkernel.host import hook
+from contextkernel.clients import hook_io
 
 
 def handle(event: dict) -> dict:
-    """{}: no opinion."""
-    import subagent_start  # late: the note is written there
+    """The reply to one event; {} says nothing."""
+    from contextkernel.handlers import subagent  # late: what fails here is told at the edge
 
-    subagent_start.watch(event, False)
-    return {}
+    return subagent.stop(event)
 
 
 if __name__ == "__main__":
-    raise SystemExit(hook.run(handle))
+    raise SystemExit(hook_io.run(handle))

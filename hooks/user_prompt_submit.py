@@ -5,15 +5,15 @@ import os
 import sys
 
 sys.path.insert(0, os.path.dirname(os.path.realpath(__file__)))  # -I leaves it out
-from contextkernel.host import hook, replies
-from contextkernel.store import rest, settings
+from contextkernel.clients import hook_io
 
 
 def handle(event: dict) -> dict:
-    """Context with an alarm that is still untold, else {}."""
-    why = rest.untold(str(event.get("session_id") or "")) if settings.flag("CK_CANARY") else ""
-    return replies.add_context(event, "context-kernel: savings are overstated in this session: %s" % why if why else "")
+    """The reply to one event; {} says nothing."""
+    from contextkernel.handlers import session  # late: what fails here is told at the edge
+
+    return session.prompt(event)
 
 
 if __name__ == "__main__":
-    raise SystemExit(hook.run(handle))
+    raise SystemExit(hook_io.run(handle))

@@ -95,16 +95,16 @@ def run_hook(plugin_root, state):
 @pytest.fixture
 def own_ledger(tmp_path, monkeypatch):
     """This process books into a state folder of the test's own, with nothing open at the start or the end."""
-    import after_reply
-    from contextkernel.store import book, spool
+    from contextkernel.handlers import verification
+    from contextkernel.store import recorder, spool
 
     monkeypatch.setenv("CK_DATA", str(tmp_path / "state"))
-    monkeypatch.setattr(book, "ledger", None)
+    monkeypatch.setattr(recorder, "ledger", None)
     monkeypatch.setattr(spool, "_path", "")
-    monkeypatch.setattr(after_reply, "_state", {"ledger_tried": 0.0, "swept": 0.0, "gone_since": 0.0, "sessions": set(), "offsets": {}})
+    monkeypatch.setattr(verification, "_state", {"ledger_tried": 0.0, "swept": 0.0, "gone_since": 0.0, "sessions": set(), "offsets": {}})
     yield
-    if book.ledger is not None:
-        book.ledger.close()
+    if recorder.ledger is not None:
+        recorder.ledger.close()
 
 
 @pytest.fixture

@@ -1,4 +1,4 @@
-"""The house holds: imports point down, only the standard library, entries with safe names, one broad except, no machine's paths."""
+"""The house holds: the floors, only the standard library, entries that only start, one broad except, no machine's paths."""
 from __future__ import annotations
 
 import ast
@@ -12,12 +12,38 @@ import pytest
 ROOT = os.path.dirname(os.path.dirname(os.path.abspath(__file__)))
 PACKAGE = os.path.join(ROOT, "hooks", "contextkernel")
 ENTRIES = ("hooks", "mcp", "bench", "codex")
-OPERATORS = ("normalize", "project", "reread", "remember", "verify", "report")
-GROUND = ("host", "store")
-VALUES = tuple(sorted(name[:-3] for name in os.listdir(PACKAGE) if name.endswith(".py") and name != "__init__.py"))
+
+# The floors, from the top: each module at the top of the package is in one row, and imports only rows below its own.
+# Entries (hooks/*.py, mcp/*.py) stand above all of them: a client starts them, and they import what ENTRY_MAY names.
+FLOORS = {
+    "application": ("handlers", "commands", "server", "setup"),
+    "operators": ("normalize", "slicing", "symbols", "reread", "canary", "savings", "memory", "projection"),
+    "ground": ("clients", "store"),
+    "values": ("edits", "lines", "marks", "masking", "masking_kinds", "masking_names", "masking_tools", "paths", "shell", "tokens"),
+}
+EMPTY_ROOMS = ("memory", "projection")  # kept free for what is to come
+BELOW = {  # floor -> floors it may import
+    "application": ("operators", "ground", "values"),
+    "operators": ("values",),
+    "ground": ("values",),
+    "values": ("values",),
+}
+SIDEWAYS = {  # (from, to): on one floor, each with its reason
+    ("handlers", "handlers"): "events share steps",
+    ("clients", "store"): "the edge of every hook notes its errors in the ledger",
+    ("symbols", "slicing"): "languages and definitions are known once",
+    ("server", "handlers"): "the server answers events",
+    ("server", "commands"): "both recalls tell what a lost original was",
+    ("commands", "handlers"): "a command does what an event does",
+}
+ENTRY_MAY = ("contextkernel", "contextkernel.handlers", "contextkernel.commands", "contextkernel.server", "contextkernel.setup",
+             "contextkernel.clients", "contextkernel.clients.hook_io", "contextkernel.clients.cli_io",
+             "contextkernel.clients.cpu_limit", "contextkernel.normalize.formats.plain",  # the worker
+             "contextkernel.store", "contextkernel.store.settings")  # the last two: where the server's bytecode goes
+ENTRY_LINES, ENTRY_FUNCTION_LINES = 30, 15
+LONG_ENTRIES = ("mcp/server.py",)  # the streams are moved away before anything of ours is imported
 FROM_THE_PACKAGE = ("contextkernel.store", "contextkernel.store.settings")  # where bytecode goes when the plugin's folder is read-only
-ALLOWED_SIDEWAYS = (("host", "store"),)  # (from, to) among operators or ground: the edge of every hook notes its errors in the ledger
-BROAD_EXCEPT = ("hooks/contextkernel/host/hook.py", "mcp/server.py")
+BROAD_EXCEPT = ("hooks/contextkernel/clients/hook_io.py", "hooks/contextkernel/server/serve.py")
 HOMES = {path.rstrip(os.sep) for path in (ROOT, os.path.expanduser("~" + os.environ.get("USER", "")), os.path.expanduser("~root"))} - {"", "~"}
 MACHINE = re.compile("|".join(re.escape(path) + r"(?:/\.|/[a-z_]+/|$)" for path in sorted(HOMES)))  # folders of the machine at hand; invented paths are welcome
 SHELL_ONLY = re.compile(r"\.(png|ico|db)$")
@@ -38,6 +64,7 @@ def tracked():
 FILES = tracked()
 SOURCES = [name for name in FILES if name.endswith(".py")]
 PRODUCT = [name for name in SOURCES if name.split("/")[0] in ENTRIES]
+STARTED = [name for name in PRODUCT if name.startswith(("hooks/", "mcp/")) and name.count("/") == 1]
 
 
 def tree_of(name):
@@ -46,12 +73,12 @@ def tree_of(name):
 
 
 def floor_of(module):
-    """("operators", "normalize") for contextkernel.normalize.rules.x; entries are everything outside of the package."""
+    """("operators", "normalize") for contextkernel.normalize.formats.x; entries are everything outside of the package."""
     parts = module.split(".")
     if parts[0] != "contextkernel":
         return ("entries", module)
     name = parts[1] if len(parts) > 1 else ""
-    for floor, names in (("operators", OPERATORS), ("ground", GROUND), ("values", VALUES)):
+    for floor, names in FLOORS.items():
         if name in names:
             return (floor, name)
     return ("package", name)
@@ -77,33 +104,54 @@ def imported(tree):
 
 
 def fault_in_import(importer, target):
-    """Why `importer` may not import `target`, or ""."""
+    """Why `importer` may not import `target` and what mends it, or ""."""
     if target.startswith("."):
-        return "relative import"
+        return "relative import: write the whole name, from contextkernel.x import y"
     floor, name = floor_of(importer)
     below, other = floor_of(target)
-    if below in ("entries", "package") or floor == "entries" or name == other or (name, other) in ALLOWED_SIDEWAYS:
+    if below == "entries":
+        stem = os.path.basename(target)
+        if stem + ".py" in {os.path.basename(path) for path in STARTED} and floor != "entries":
+            return "a script is imported: move what is needed from %s.py into contextkernel/handlers or commands" % stem
+        return ""
+    if floor == "entries":
+        if importer.startswith(("bench/", "codex/")) or target in ENTRY_MAY or below == "application":
+            return ""
+        return "an entry imports %s: let a module of handlers, commands, server or setup do it, and import that" % target
+    if below == "package":
         return ""
     if floor == "package":
         return "" if target in FROM_THE_PACKAGE else "the package itself imports nothing of its own"
+    if name == other or (name, other) in SIDEWAYS or below in BELOW[floor]:
+        return ""
     if floor == below:
-        return "" if floor == "values" else "%s imports its sibling %s" % (name, other)
-    order = ("operators", "ground", "values")
-    if order.index(below) < order.index(floor):
-        return "%s imports upwards: %s" % (name, other)
-    return "an operator imports ground: %s" % other if (floor, below) == ("operators", "ground") else ""
+        return "%s imports its sibling %s: move what both need to a floor below, or name the pair in SIDEWAYS with its reason" % (name, other)
+    if (floor, below) == ("operators", "ground"):
+        return "an operator imports ground (%s): read there in a handler, and hand the operator plain values" % other
+    return "%s imports upwards (%s): move what is needed down, or let the caller hand it in" % (name, other)
 
 
 @pytest.mark.parametrize("importer, target, fault", [
     ("contextkernel.normalize.terminal", "contextkernel.edits", False),
     ("contextkernel.normalize.terminal", "contextkernel.normalize.table", False),
     ("contextkernel.normalize.terminal", "contextkernel.store.blobs", True),
-    ("contextkernel.normalize", "contextkernel.project", True),
-    ("contextkernel.store.blobs", "contextkernel.host.hook", True),
-    ("contextkernel.store.blobs", "contextkernel.report", True),
+    ("contextkernel.normalize", "contextkernel.slicing", True),
+    ("contextkernel.symbols.slice", "contextkernel.slicing.languages", False),
+    ("contextkernel.slicing.slice", "contextkernel.symbols.slice", True),
+    ("contextkernel.store.blobs", "contextkernel.clients.hook_io", True),
+    ("contextkernel.store.blobs", "contextkernel.savings", True),
     ("contextkernel.edits", "contextkernel.store.blobs", True),
     ("contextkernel.edits", ".lines", True),
-    ("hooks/post_tool_use.py", "contextkernel.store.blobs", False),
+    ("contextkernel.handlers.tool_result", "contextkernel.normalize", False),
+    ("contextkernel.handlers.tool_result", "contextkernel.server.tools", True),
+    ("contextkernel.handlers.tool_result", "contextkernel.commands.recall", True),
+    ("contextkernel.handlers.session", "contextkernel.setup.claude", True),
+    ("contextkernel.clients.replies", "contextkernel.handlers", True),
+    ("contextkernel.commands.recall", "savings", True),
+    ("hooks/post_tool_use.py", "contextkernel.handlers.tool_result", False),
+    ("hooks/post_tool_use.py", "contextkernel.clients.hook_io", False),
+    ("hooks/post_tool_use.py", "contextkernel.store.blobs", True),
+    ("bench/outputs.py", "contextkernel.store.blobs", False),
 ])
 def test_the_checker_itself(importer, target, fault):
     assert bool(fault_in_import(importer, target)) is fault
@@ -113,9 +161,12 @@ def test_there_is_something_to_check():
     assert len([name for name in PRODUCT if name.startswith("hooks/contextkernel/")]) > 5
 
 
-def test_every_module_has_a_floor():
-    strays = [name for name in PRODUCT if floor_of(module_of(name))[0] == "package" and module_of(name) != "contextkernel"]
-    assert not strays, "no such floor: %s" % strays
+def test_every_module_has_one_floor():
+    listed = [name for names in FLOORS.values() for name in names]
+    there = {module_of(name).split(".")[1] for name in PRODUCT if module_of(name).startswith("contextkernel.")}
+    assert len(listed) == len(set(listed)), "a module stands on two floors: name it once in FLOORS"
+    assert not there - set(listed), "no floor: add %s to a row of FLOORS" % sorted(there - set(listed))
+    assert set(listed) - there <= set(EMPTY_ROOMS), "gone: take %s out of FLOORS" % sorted(set(listed) - there - set(EMPTY_ROOMS))
 
 
 @pytest.mark.parametrize("name", PRODUCT)
@@ -123,6 +174,39 @@ def test_imports_point_down(name):
     faults = ["%s:%d %s" % (name, line, fault_in_import(module_of(name), target))
               for line, target in imported(tree_of(name)) if fault_in_import(module_of(name), target)]
     assert not faults
+
+
+@pytest.mark.parametrize("name", [name for name in SOURCES if name.startswith(("bench/", "tests/"))])
+def test_nobody_imports_a_script(name):
+    scripts = {os.path.basename(path)[:-3] for path in STARTED} - {os.path.basename(path)[:-3] for path in SOURCES if path.startswith(("bench/", "tests/"))}
+    found = ["%s:%d %s" % (name, line, target) for line, target in imported(tree_of(name)) if target in scripts]
+    assert not found, "scripts are started, not imported: import the module of contextkernel that the script calls"
+
+
+@pytest.mark.parametrize("name", STARTED)
+def test_an_entry_only_starts(name):
+    if name in LONG_ENTRIES:
+        return
+    with open(os.path.join(ROOT, name), encoding="utf-8") as handle:
+        count = sum(1 for _ in handle)
+    long = [node.name for node in ast.walk(tree_of(name)) if isinstance(node, ast.FunctionDef) and node.end_lineno - node.lineno >= ENTRY_FUNCTION_LINES]
+    assert count <= ENTRY_LINES and not long, "an entry only starts: move its logic into contextkernel/handlers, commands, server or setup"
+
+
+def test_no_import_circle():
+    """Among imports at the top of modules, which run at once."""
+    arrows = {}
+    for name in PRODUCT:
+        if name.startswith("hooks/contextkernel/"):
+            targets = {target for node in tree_of(name).body for _, target in imported(ast.Module([node], [])) if isinstance(node, (ast.Import, ast.ImportFrom))}
+            arrows[module_of(name)] = {target for target in targets if target.startswith("contextkernel.") and target != module_of(name)}
+    while True:  # take away what imports nothing that is left
+        free = [name for name, targets in arrows.items() if not targets & (set(arrows) - {name})]
+        if not free:
+            break
+        for name in free:
+            del arrows[name]
+    assert not arrows, "these import each other in a circle: move what both need into a module of its own: %s" % sorted(arrows)
 
 
 def standard_library():
@@ -168,16 +252,16 @@ def test_broad_except_only_at_the_two_edges(name):
 
 # Each place that starts a process: (file, function) -> what it starts, and why no content of others decides it.
 STARTS = {
-    ("hooks/ck_slice.py", "_brought_up"): "this interpreter with ck_slice.py itself: a large index is built while the answer is read",
-    ("hooks/contextkernel/host/cpu_limit.py", "_forked"): "a copy of this process that runs one operator and can be ended",
-    ("hooks/contextkernel/host/cpu_limit.py", "Worker._running"): "this interpreter with operators.py: the server's worker, which can be ended",
-    ("mcp/child.py", "_start"): "this interpreter with a script of the plugin: the server answers hooks meanwhile",
-    ("hooks/install_demo.py", "produced"): "ls, and a test suite just written: outputs to show at the person's own installation",
-    ("hooks/install_demo.py", "ck"): "this interpreter with ck.py: shows that what was hidden comes back",
-    ("hooks/install_step.py", "run"): "the client that the person installs for (claude, codex), by its absolute path",
-    ("hooks/install_claude.py", "warn_of_old_python"): "python3 with a line of ours: is what hooks will find new enough",
-    ("hooks/contextkernel/host/install_codex.py", "AppServer.__init__"): "codex app-server: the only way to trust hooks, at installation",
-    ("hooks/contextkernel/host/lane.py", "_try_out"): "our own shell wrapper, with `exit 42`: a broken one would break every command",
+    ("hooks/contextkernel/handlers/repo_slice.py", "_brought_up"): "this interpreter with ck_slice.py itself: a large index is built while the answer is read",
+    ("hooks/contextkernel/clients/cpu_limit.py", "_forked"): "a copy of this process that runs one operator and can be ended",
+    ("hooks/contextkernel/clients/cpu_limit.py", "Worker._running"): "this interpreter with operators.py: the server's worker, which can be ended",
+    ("hooks/contextkernel/server/worker.py", "_start"): "this interpreter with a script of the plugin: the server answers hooks meanwhile",
+    ("hooks/contextkernel/setup/demo.py", "produced"): "ls, and a test suite just written: outputs to show at the person's own installation",
+    ("hooks/contextkernel/setup/demo.py", "ck"): "this interpreter with ck.py: shows that what was hidden comes back",
+    ("hooks/contextkernel/setup/context.py", "run"): "the client that the person installs for (claude, codex), by its absolute path",
+    ("hooks/contextkernel/setup/claude.py", "warn_of_old_python"): "python3 with a line of ours: is what hooks will find new enough",
+    ("hooks/contextkernel/setup/codex_bundle.py", "AppServer.__init__"): "codex app-server: the only way to trust hooks, at installation",
+    ("hooks/contextkernel/clients/claude/shell_prefix.py", "_try_out"): "our own shell wrapper, with `exit 42`: a broken one would break every command",
 }
 SHELL_STARTS = {  # scripts in a shell's language start programs by nature
     "install.sh": "finds an interpreter and becomes install_main.py",

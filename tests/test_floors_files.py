@@ -7,21 +7,22 @@ import os
 import pytest
 
 ROOT = os.path.dirname(os.path.dirname(os.path.abspath(__file__)))
-SWEPT = ("hooks", "hooks/contextkernel/host", "mcp")  # the modules of these folders, not of those below
+SWEPT = ("hooks", "mcp") + tuple("hooks/contextkernel/" + name for name in ("handlers", "commands", "server", "setup", "clients", "clients/claude", "clients/codex"))  # the modules of these folders, not of those below
 OPENERS = {("", "open"), ("os", "open"), ("io", "open"), ("os", "fdopen"), ("codecs", "open"), ("tokenize", "open")}
 METHODS = {"read_text", "read_bytes", "write_text", "write_bytes"}
 ALLOWED = {  # (module, function): (calls, why)
-    ("hooks/contextkernel/host/hook.py", "run"): (1, "the null device stands in for a closed stderr"),
-    ("hooks/contextkernel/host/hook.py", "_silence"): (1, "the null device takes the place of a broken descriptor"),
-    ("hooks/contextkernel/host/terminal.py", "*"): (2, "the null device stands in for closed streams"),
+    ("hooks/contextkernel/clients/hook_io.py", "run"): (1, "the null device stands in for a closed stderr"),
+    ("hooks/contextkernel/clients/hook_io.py", "_silence"): (1, "the null device takes the place of a broken descriptor"),
+    ("hooks/contextkernel/clients/cli_io.py", "*"): (2, "the null device stands in for closed streams"),
     ("mcp/server.py", "own_streams"): (1, "the null device becomes standard input"),
-    ("hooks/contextkernel/host/install.py", "write"): (2, "a new file of ours beside the one to replace: O_EXCL"),
-    ("hooks/contextkernel/host/lane.py", "_leave"): (1, "an empty note in our own folder: no link is followed, nothing is read"),
-    ("hooks/contextkernel/host/output_file.py", "__init__"): (1, "a second descriptor of the output file we hold: a regular file by fstat before and after"),
-    ("hooks/contextkernel/host/install_codex.py", "build"): (1, "writes the bundle into a folder made anew"),
-    ("hooks/install_demo.py", "*"): (1, "writes the demonstration into a scratch folder of its own"),
-    ("hooks/ck_slice.py", "*"): (3, "files of the repository, read by the slicer"),
-    ("hooks/ck_symbol.py", "*"): (1, "files of the repository, read by the slicer"),
+    ("hooks/contextkernel/clients/claude/settings_file.py", "write"): (2, "a new file of ours beside the one to replace: O_EXCL"),
+    ("hooks/contextkernel/clients/claude/shell_prefix.py", "_leave"): (1, "an empty note in our own folder: no link is followed, nothing is read"),
+    ("hooks/contextkernel/clients/claude/output_file.py", "__init__"): (1, "a second descriptor of the output file we hold: a regular file by fstat before and after"),
+    ("hooks/contextkernel/setup/codex_bundle.py", "build"): (1, "writes the bundle into a folder made anew"),
+    ("hooks/contextkernel/setup/demo.py", "*"): (1, "writes the demonstration into a scratch folder of its own"),
+    ("hooks/contextkernel/commands/slice.py", "*"): (3, "files of the repository, read by the slicer"),
+    ("hooks/contextkernel/handlers/repo_slice.py", "*"): (3, "files of the repository, read by the slicer"),
+    ("hooks/contextkernel/commands/symbol.py", "*"): (1, "files of the repository, read by the slicer"),
 }
 
 

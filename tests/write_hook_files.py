@@ -4,7 +4,7 @@ import sys
 
 ROOT = os.path.dirname(os.path.dirname(os.path.realpath(__file__)))
 sys.path.insert(0, os.path.join(ROOT, "hooks"))
-from contextkernel.host import events  # noqa: E402
+from contextkernel.clients import events  # noqa: E402
 
 FILES = {"hooks/hooks.json": events.plugin_hooks, "codex/hooks.json": events.codex_hooks}
 

@@ -16,7 +16,8 @@ import failing_runs
 import lane as client
 import plugin
 import pytest
-from contextkernel.host import cpu_limit, lane
+from contextkernel.clients import cpu_limit
+from contextkernel.clients.claude import shell_prefix
 from resident import QUIET, Server, post, serving
 
 pytestmark = pytest.mark.skipif(os.name != "posix", reason="needs an interval timer")
@@ -39,7 +40,7 @@ def planted(root, module, function, code):
 @pytest.fixture(params=sorted(ENDLESS))
 def slow_root(request, own_plugin_root):
     """A plugin whose plain format does not end; its others do."""
-    planted(own_plugin_root, "normalize.plain", "plan", ENDLESS[request.param])
+    planted(own_plugin_root, "normalize.formats.plain", "plan", ENDLESS[request.param])
     return own_plugin_root
 
 
@@ -115,7 +116,7 @@ def test_the_script_lane(slow_root, state):
 
 @pytest.mark.skipif(client.SHELLS["bash"] is None, reason="needs bash")
 def test_the_failure_lane(slow_root, state, tmp_path):
-    wrapper = lane.place(str(state), slow_root, sys.executable)
+    wrapper = shell_prefix.place(str(state), slow_root, sys.executable)
     (tmp_path / "long.txt").write_text(LONG + "\n")
     argument = client.argument("cat %s; exit 3" % (tmp_path / "long.txt"), str(tmp_path))
     assert client.ran([wrapper, argument], str(tmp_path / "out")) == (3, (LONG + "\n").encode())
@@ -132,7 +133,7 @@ def test_the_command_line(slow_root, state):
 
 @pytest.mark.parametrize("kind", sorted(ENDLESS))
 def test_the_symptom_of_a_slice(kind, own_plugin_root, state, tmp_path):
-    planted(own_plugin_root, "project.symptom", "read", ENDLESS[kind])
+    planted(own_plugin_root, "slicing.symptom.text", "read", ENDLESS[kind])
     (tmp_path / "repo").mkdir()
     (tmp_path / "repo" / "a.py").write_text("def f():\n    return 1\n")
     done = subprocess.run([sys.executable, "-I", "-S", os.path.join(own_plugin_root, "hooks", "ck.py"), "slice", "--repo", str(tmp_path / "repo"), "--symptom", "-"],
@@ -144,7 +145,7 @@ def test_the_symptom_of_a_slice(kind, own_plugin_root, state, tmp_path):
 
 @pytest.mark.parametrize("kind", sorted(ENDLESS))
 def test_the_symptom_of_a_cut_failure(kind, own_plugin_root, state):
-    planted(own_plugin_root, "project.symptom", "read", ENDLESS[kind])
+    planted(own_plugin_root, "slicing.symptom.text", "read", ENDLESS[kind])
     text = "Exit code 1\n" + "x" * 5000 + "\n\n... [20000 characters truncated] ...\n\n" + "y" * 5000
     event = {"session_id": "s", "hook_event_name": "PostToolUseFailure", "tool_name": "Bash", "tool_use_id": "t", "tool_input": {"command": "make"},
              "error": text, "transcript_path": "", "cwd": ""}
@@ -154,7 +155,7 @@ def test_the_symptom_of_a_cut_failure(kind, own_plugin_root, state):
 
 @pytest.mark.parametrize("code, why", [('raise ValueError("planted")\n', "ValueError: planted"), ("import os\nos._exit(5)\n", "ended")])
 def test_an_operator_that_fails(code, why, start, own_plugin_root, state):
-    planted(own_plugin_root, "normalize.plain", "plan", code)
+    planted(own_plugin_root, "normalize.formats.plain", "plan", code)
     server = start(own_plugin_root)
     assert said(server.send(call(1, post(tool_response=response(LONG)))) or server.answer(1, SOON)) == QUIET
     assert server.alive() and server.end() == 0
@@ -193,7 +194,7 @@ def test_nothing_is_left_open():
 
 
 def test_what_takes_no_cpu_is_ended_by_the_clock(start, own_plugin_root, state):
-    planted(own_plugin_root, "normalize.plain", "plan", "import time\ntime.sleep(1000)\n")
+    planted(own_plugin_root, "normalize.formats.plain", "plan", "import time\ntime.sleep(1000)\n")
     server = start(own_plugin_root)
     server.send(call("slow", post(tool_response=response(LONG))))
     assert said(server.answer("slow", SOON)) == QUIET
@@ -206,7 +207,7 @@ def test_what_takes_no_cpu_is_ended_by_the_clock(start, own_plugin_root, state):
 
 @pytest.mark.parametrize("lines", [2000, 200000])
 def test_an_ordinary_large_text_has_time(lines):
-    import operators
+    from contextkernel.handlers import operators
 
     text = "\n".join(failing_runs.pytest(lines))
     (_, rules), = cpu_limit.call(operators.normal_forms, ([text], [("Bash", "pytest", 1, "0" * 12, 9900)]), len(text))

@@ -17,7 +17,7 @@ import failing_runs
 import lane as client
 import plugin
 from contextkernel import marks
-from contextkernel.host import lane, output_file
+from contextkernel.clients.claude import shell_prefix, output_file
 from contextkernel.store import blobs
 
 pytestmark = pytest.mark.skipif(os.name != "posix" or client.SHELLS["bash"] is None, reason="needs bash")
@@ -29,7 +29,7 @@ ODD_ENVIRONMENT = {"odd.name-x": "1", "BASH_FUNC_exported%%": "() {  echo from f
 @pytest.fixture
 def wrapper(state, plugin_root):
     """The installed copy."""
-    return lane.place(str(state), plugin_root, sys.executable)
+    return shell_prefix.place(str(state), plugin_root, sys.executable)
 
 
 @pytest.fixture
@@ -110,7 +110,7 @@ def test_a_shell_that_ends_by_a_signal_after_much_output(play, name):
 def test_a_locale_that_is_not_installed(state, plugin_root, tmp_path, monkeypatch):
     """bash complains of it at its start: once, as without the lane; and a signal is told all the same."""
     monkeypatch.setenv("LC_ALL", "xx_YY.UTF-8")
-    wrapper = lane.place(str(state), plugin_root, sys.executable)
+    wrapper = shell_prefix.place(str(state), plugin_root, sys.executable)
     for number, (command, code) in enumerate((("echo out; kill -9 $$", -9), ("echo out; echo err >&2; exit 3", 3), ("ls /proc/self/fd; printenv LC_ALL", 0))):
         argument = client.argument(command, str(tmp_path))
         ours, plain = (client.ran(words + [argument], str(tmp_path / ("%d-%d" % (number, len(words))))) for words in ([wrapper], [client.SHELLS["bash"], "-c"]))
@@ -387,14 +387,14 @@ def test_the_shell_that_the_client_would_have_started(wrapper, tmp_path, overrid
 
 # -- when something is missing -------------------------------------------------------------------------------------------
 def test_the_plugin_is_gone(state, own_plugin_root, tmp_path):
-    copy = lane.place(str(state), own_plugin_root, sys.executable)
+    copy = shell_prefix.place(str(state), own_plugin_root, sys.executable)
     shutil.rmtree(own_plugin_root)
     ours = client.ran([copy, client.argument(LONG, str(tmp_path))], str(tmp_path / "out"), {"CLAUDE_CONFIG_DIR": str(tmp_path / "none")})
     assert ours.code == 1 and ours.text.endswith(b"297 passed in 12.34s ==================\n") and ours.text.startswith(b"=====")
 
 
 def test_the_plugin_moved_into_the_clients_cache(state, own_plugin_root, tmp_path):
-    copy = lane.place(str(state), own_plugin_root, sys.executable)
+    copy = shell_prefix.place(str(state), own_plugin_root, sys.executable)
     target = tmp_path / "config" / "plugins" / "cache" / "market" / "context-kernel" / "9.9.9"
     target.parent.mkdir(parents=True)
     shutil.move(own_plugin_root, str(target))
@@ -402,14 +402,14 @@ def test_the_plugin_moved_into_the_clients_cache(state, own_plugin_root, tmp_pat
 
 
 def test_a_new_session_of_a_moved_plugin_repairs_the_lane(state, own_plugin_root, plugin_root, tmp_path):
-    copy = lane.place(str(state), own_plugin_root, sys.executable)
+    copy = shell_prefix.place(str(state), own_plugin_root, sys.executable)
     shutil.rmtree(own_plugin_root)
-    lane.refresh(str(state), plugin_root, sys.executable)
+    shell_prefix.refresh(str(state), plugin_root, sys.executable)
     rewritten(client.ran([copy, client.argument(LONG, str(tmp_path))], str(tmp_path / "out")))
 
 
 def test_python_is_gone(state, plugin_root, tmp_path):
-    copy = lane.place(str(state), plugin_root, "/nonexistent/python3")
+    copy = shell_prefix.place(str(state), plugin_root, "/nonexistent/python3")
     os.mkdir(str(tmp_path / "bin"))
     for name in ("stat", "cat"):
         os.symlink(shutil.which(name), str(tmp_path / "bin" / name))
@@ -429,7 +429,7 @@ def test_the_store_cannot_be_written(state, wrapper, tmp_path, mount):
 
 
 def test_an_agent_that_is_to_see_raw_text(state, play):
-    lane.leave_note(str(state), LONG, "s-7")
+    shell_prefix.leave_note(str(state), LONG, "s-7")
     ours, plain = play(LONG, env={"CLAUDE_CODE_SESSION_ID": "s-8"})
     rewritten(ours)
     ours, _ = play(LONG, env={"CLAUDE_CODE_SESSION_ID": "s-7"}, with_plain=False)
@@ -450,11 +450,11 @@ def test_while_a_judge_runs_failures_stay_raw(state, play, run_hook):
 
 
 def test_a_note_speaks_for_an_hour(state, play):
-    lane.leave_note(str(state), LONG, "")
+    shell_prefix.leave_note(str(state), LONG, "")
     [note] = [entry for entry in (state / "lane").iterdir() if entry.name.startswith("raw-")]
     os.utime(str(note), (time.time() - 3700, time.time() - 3700))
     rewritten(play(LONG, with_plain=False, env={"CLAUDE_CODE_SESSION_ID": ""})[0])
-    lane.leave_note(str(state), "other", "")
+    shell_prefix.leave_note(str(state), "other", "")
     assert len([entry for entry in (state / "lane").iterdir() if entry.name.startswith("raw-")]) == 1
 
 

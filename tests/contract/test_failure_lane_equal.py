@@ -15,7 +15,8 @@ import plugin
 import pytest
 
 from contextkernel import marks
-from contextkernel.host import install, lane, lane_keys
+from contextkernel.clients.claude import settings_file, shell_prefix
+from contextkernel.clients import lane_keys
 from contextkernel.store import blobs
 
 pytestmark = pytest.mark.skipif(
@@ -29,7 +30,7 @@ STARTS = ("installed", "no setsid", "old bash", "old bash, no setsid")
 @pytest.fixture(params=STARTS)
 def wrapper(request, state, plugin_root):
     """The installed copy, started by this machine's bash or by 3.2, with setsid or (as on macOS) without."""
-    path = lane.place(str(state), plugin_root, sys.executable)
+    path = shell_prefix.place(str(state), plugin_root, sys.executable)
     with open(path, "rb") as file:
         body = file.read()
     if "old bash" in request.param:
@@ -39,7 +40,7 @@ def wrapper(request, state, plugin_root):
     if "no setsid" in request.param:
         assert b"/usr/bin/setsid" in body
         body = body.replace(b"/usr/bin/setsid", b"/nonexistent/setsid")
-    install.write(path, body)
+    settings_file.write(path, body)
     return path
 
 
@@ -301,10 +302,10 @@ def test_no_bash_at_all(hides, plugin_root, state, tmp_path):
         and b"bash" in done.stderr
         and not (tmp_path / "config" / "settings.json").exists()
     )
-    wrapper = lane.place(str(state), plugin_root, sys.executable)
+    wrapper = shell_prefix.place(str(state), plugin_root, sys.executable)
     with open(wrapper, "rb") as file:
         body = file.read()
-    install.write(wrapper, b"#!/bin/sh\n" + body.split(b"\n", 1)[1])
+    settings_file.write(wrapper, b"#!/bin/sh\n" + body.split(b"\n", 1)[1])
     for argument, wanted in (("echo out; exit 3 # pwd -P >| ", 3), ("echo hook; exit 5", 5)):
         words = bash_less + ["SHELL=/bin/sh", wrapper, argument]
         ours = client.ran(without_system_bash(words), str(tmp_path / ("out%d" % wanted)))
@@ -334,7 +335,7 @@ def test_a_trial_that_fails_says_why(own_plugin_root, state, tmp_path):
 def prefix_in(folder):
     import json
 
-    return json.loads((folder / "settings.json").read_text())["env"][lane.PREFIX]
+    return json.loads((folder / "settings.json").read_text())["env"][shell_prefix.PREFIX]
 
 
 @pytest.fixture
@@ -347,7 +348,7 @@ def folders(tmp_path):
     for folder in made:
         folder.mkdir()
         (folder / "settings.json").write_text(
-            "{}\n" if folder.name != "b" else '{"env": {"%s": "%s"}}\n' % (lane.PREFIX, own)
+            "{}\n" if folder.name != "b" else '{"env": {"%s": "%s"}}\n' % (shell_prefix.PREFIX, own)
         )
     return made
 
@@ -399,7 +400,7 @@ def test_a_prefix_that_the_user_gave_up_is_not_chained_again(plugin_root, state,
 def test_an_update_reaches_every_wrapper(plugin_root, own_plugin_root, state, folders):
     for folder in folders:
         switched(plugin_root, "on", ["--yes"], {"CLAUDE_CONFIG_DIR": str(folder)})
-    lane.refresh(str(state), own_plugin_root, sys.executable)
+    shell_prefix.refresh(str(state), own_plugin_root, sys.executable)
     assert len(lane_keys.keys_on(str(state))) == 3
     for key in lane_keys.keys_on(str(state)):
         assert (state / "lane" / ("where" + key)).read_text().split("\n")[1] == own_plugin_root
@@ -411,7 +412,7 @@ def test_a_second_settings_file_that_shared_the_first_ones_wrapper(plugin_root, 
     switched(plugin_root, "on", ["--yes"], {"CLAUDE_CONFIG_DIR": str(first)})
     (state / "lane" / "owner").unlink()
     (second / "settings.json").write_text(
-        '{"env": {"%s": "%s"}}\n' % (lane.PREFIX, state / "bin" / "failure-lane")
+        '{"env": {"%s": "%s"}}\n' % (shell_prefix.PREFIX, state / "bin" / "failure-lane")
     )
     assert switched(plugin_root, "status", (), {"CLAUDE_CONFIG_DIR": str(first)}).stdout.startswith(
         b"on: "
@@ -420,7 +421,7 @@ def test_a_second_settings_file_that_shared_the_first_ones_wrapper(plugin_root, 
         plugin_root, "status", (), {"CLAUDE_CONFIG_DIR": str(second)}
     ).stdout.startswith(b"on: ")
     switched(plugin_root, "off", (), {"CLAUDE_CONFIG_DIR": str(second)})
-    assert lane.PREFIX not in (second / "settings.json").read_text()
+    assert shell_prefix.PREFIX not in (second / "settings.json").read_text()
     assert switched(plugin_root, "status", (), {"CLAUDE_CONFIG_DIR": str(first)}).stdout.startswith(
         b"on: "
     )

@@ -9,7 +9,7 @@ import sys
 import pytest
 
 import plugin
-from contextkernel.host import cut, lane
+from contextkernel.clients.claude import truncation, shell_prefix
 
 pytestmark = pytest.mark.skipif(os.name != "posix", reason="a shell wrapper")
 STYLES = {
@@ -21,7 +21,7 @@ STYLES = {
 def config(tmp_path, monkeypatch):
     (tmp_path / "config").mkdir()
     monkeypatch.setenv("CLAUDE_CONFIG_DIR", str(tmp_path / "config"))
-    monkeypatch.delenv(lane.PREFIX, raising=False)
+    monkeypatch.delenv(shell_prefix.PREFIX, raising=False)
     return tmp_path / "config" / "settings.json"
 
 
@@ -47,7 +47,7 @@ def test_on_adds_one_key_and_off_restores_the_bytes(switch, state, config, style
     before = json.loads(STYLES[style].decode("utf-8-sig") or "{}")
     switch("on", "--yes")
     after = json.loads(config.read_bytes().decode("utf-8-sig"))
-    assert after["env"].pop(lane.PREFIX) == ours(state)
+    assert after["env"].pop(shell_prefix.PREFIX) == ours(state)
     assert list(after) == list(before) + (["env"] if "env" not in before else [])
     assert {**after, "env": None} == {**before, "env": None} and after["env"] == before.get("env", {})
     assert os.stat(str(config)).st_mode & 0o777 == 0o640
@@ -86,7 +86,7 @@ def test_what_the_user_changed_since_stays(switch, state, config):
 
 
 def test_a_prefix_that_was_there_is_chained_and_comes_back(switch, state, config):
-    config.write_text('{\n  "env": {"%s": "/usr/bin/env -v", "B": "2"}\n}\n' % lane.PREFIX)
+    config.write_text('{\n  "env": {"%s": "/usr/bin/env -v", "B": "2"}\n}\n' % shell_prefix.PREFIX)
     before = config.read_bytes()
     assert "/usr/bin/env -v" in switch("on", "--yes")
     assert (state / "lane" / "chained").read_text() == "/usr/bin/env -v\n"
@@ -99,15 +99,15 @@ def test_a_prefix_that_was_there_is_chained_and_comes_back(switch, state, config
 
 
 def test_a_prefix_of_the_environment_is_chained(switch, state, config):
-    switch("on", "--yes", **{lane.PREFIX: "/usr/bin/env"})
+    switch("on", "--yes", **{shell_prefix.PREFIX: "/usr/bin/env"})
     assert (state / "lane" / "chained").read_text() == "/usr/bin/env\n"
 
 
 def test_a_prefix_that_the_user_set_afterwards_is_not_taken_out(switch, state, config):
     switch("on", "--yes")
-    config.write_text('{"env": {"%s": "/theirs"}}' % lane.PREFIX)
+    config.write_text('{"env": {"%s": "/theirs"}}' % shell_prefix.PREFIX)
     switch("off")
-    assert json.loads(config.read_text()) == {"env": {lane.PREFIX: "/theirs"}}
+    assert json.loads(config.read_text()) == {"env": {shell_prefix.PREFIX: "/theirs"}}
 
 
 @pytest.mark.parametrize("raw", [b'{"a": 1, // note\n}', b'{"a": 1, "a": 2}', b"[]", b'{"env": []}', b"\xff\xfe{}"])
@@ -121,7 +121,7 @@ def test_a_linked_settings_file_stays_a_link(switch, config, tmp_path):
     (tmp_path / "dotfiles.json").write_bytes(STYLES["two blanks"])
     os.symlink(str(tmp_path / "dotfiles.json"), str(config))
     switch("on", "--yes")
-    assert os.path.islink(str(config)) and lane.PREFIX in (tmp_path / "dotfiles.json").read_text()
+    assert os.path.islink(str(config)) and shell_prefix.PREFIX in (tmp_path / "dotfiles.json").read_text()
     switch("off")
     assert os.path.islink(str(config)) and (tmp_path / "dotfiles.json").read_bytes() == STYLES["two blanks"]
 
@@ -210,11 +210,11 @@ def test_a_rewritten_failure_is_linked_and_its_original_laid_ready(run_hook, sta
 
 @pytest.mark.parametrize("total, wanted", [(10001, (1, False)), (29999, (19999, False)), (30012, (20012, True))])
 def test_what_a_cut_says_about_the_end(total, wanted):
-    assert cut.cut_in("a" * 5000 + "\n\n... [%d characters truncated] ...\n\n" % (total - 10000) + "b" * 5000) == wanted
+    assert truncation.cut_in("a" * 5000 + "\n\n... [%d characters truncated] ...\n\n" % (total - 10000) + "b" * 5000) == wanted
 
 
 def test_a_mark_further_down_is_no_verdict():
-    assert cut.rewritten_in("Exit code 1\n" + "x\n" * 300 + "[ck: exit 1, 3 lines, 2 shown; recall 0123456789ab]") == ""
+    assert truncation.rewritten_in("Exit code 1\n" + "x\n" * 300 + "[ck: exit 1, 3 lines, 2 shown; recall 0123456789ab]") == ""
 
 
 def test_a_session_of_a_moved_plugin_takes_the_lane_over(run_hook, switch, state, own_plugin_root):

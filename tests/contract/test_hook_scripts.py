@@ -12,7 +12,7 @@ import pytest
 
 import plugin
 from contextkernel import marks
-from contextkernel.host import events
+from contextkernel.clients import events
 
 SCRIPTS = sorted({event.module for event in events.EVENTS})
 TEXT = "\n".join("[%4d/600] building object lib/module_%d.o with optimisation in %d ms" % (n, n % 97, n * 7919 % 997) for n in range(1, 601))

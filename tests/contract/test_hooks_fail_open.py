@@ -10,15 +10,16 @@ import sys
 
 import plugin
 import pytest
-from contextkernel.host import events, install
+from contextkernel.clients import events
+from contextkernel.clients.claude import settings_file
 
 LOST = {  # what is gone -> how it goes
     "the folder": lambda root, python: os.rename(root, root + "-moved"),
     "the scripts": lambda root, python: [os.unlink(os.path.join(root, "hooks", name)) for name in os.listdir(os.path.join(root, "hooks")) if name.endswith(".py")],
     "the package": lambda root, python: shutil.rmtree(os.path.join(root, "hooks", "contextkernel")),
     "the store's modules": lambda root, python: shutil.rmtree(os.path.join(root, "hooks", "contextkernel", "store")),
-    "one module": lambda root, python: os.unlink(os.path.join(root, "hooks", "contextkernel", "host", "hook.py")),
-    "half a module": lambda root, python: os.truncate(os.path.join(root, "hooks", "contextkernel", "host", "hook.py"), 700),
+    "one module": lambda root, python: os.unlink(os.path.join(root, "hooks", "contextkernel", "clients", "hook_io.py")),
+    "half a module": lambda root, python: os.truncate(os.path.join(root, "hooks", "contextkernel", "clients", "hook_io.py"), 700),
     "the interpreter": lambda root, python: os.unlink(python),
     "the interpreter's right to run": lambda root, python: os.chmod(python, 0o600),
     "the interpreter's file": lambda root, python: (os.unlink(python), os.mkdir(python)),
@@ -103,5 +104,5 @@ def test_earlier_commands_are_taken_out_and_others_stay():
     theirs = {"type": "command", "command": "theirs"}
     settings = {"hooks": {"PostToolUse": [{"matcher": "Bash", "hooks": [{"type": "command", "command": EARLIER % "post_tool_use"}, theirs]},
                                           {"hooks": [{"type": "command", "command": EARLIER % "post_tool_use"}]}, {"hooks": [{"type": "prompt"}]}]}}
-    install.remove_hooks(settings, lambda command: events.is_settings_hook(command, ROOT))
+    settings_file.remove_hooks(settings, lambda command: events.is_settings_hook(command, ROOT))
     assert settings == {"hooks": {"PostToolUse": [{"matcher": "Bash", "hooks": [theirs]}, {"hooks": [{"type": "prompt"}]}]}}

@@ -14,7 +14,7 @@ import time
 import plugin
 import pytest
 
-from contextkernel.project import roles, scanning
+from contextkernel.slicing.scan import file_kinds, scan_file
 from contextkernel.store import ignore, index as indexes, tree
 
 SYMPTOM = b"ValueError: the ledger key vanished"
@@ -143,11 +143,11 @@ def test_a_file_that_becomes_something_else_after_it_was_listed(swap, repo, tmp_
     swap(os.path.join(repo, "late.py"))
     kept = indexes.Index(str(tmp_path / "i.db"), "1")
     changed, gone = kept.stale(found)
-    unread = kept.bring_up(repo, found, changed, gone, scanning.scan)
+    unread = kept.bring_up(repo, found, changed, gone, scan_file.scan)
     assert [path for path, _ in unread] == ["late.py"] and [row.path for row in kept.files()] == ["ok.py"]
     os.unlink(os.path.join(repo, "late.py"))
     put(repo, b"late.py")
-    assert kept.refresh(repo, tree.listing(repo).files, scanning.scan) == 1, "it is tried again"
+    assert kept.refresh(repo, tree.listing(repo).files, scan_file.scan) == 1, "it is tried again"
 
 
 @pytest.mark.parametrize("in_git", [True, False])
@@ -191,7 +191,7 @@ def test_many_patterns_on_many_files_come_to_an_end():
 
 
 def test_a_large_file_is_read_no_further_than_needed():
-    assert roles.LARGEST < indexes.MOST_READ < 2 * roles.LARGEST
+    assert file_kinds.LARGEST < indexes.MOST_READ < 2 * file_kinds.LARGEST
 
 
 def test_times_out_of_range_are_kept(repo, asked):

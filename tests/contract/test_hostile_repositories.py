@@ -357,7 +357,7 @@ def test_no_repository_runs_a_program(name, tmp_path, plugin_root, state, server
         slice_ = started(plugin_root, ["ck.py", "slice", "--repo", folder, "--symptom", "-", "--wait"], it.environ, SYMPTOM.encode())
         assert slice_.returncode == 0 and (b"f1.py" in slice_.stdout or folder != it.root), slice_.stderr
         assert not server("kernel_repo_slice", {"symptom": SYMPTOM, "repo": folder}).get("isError")
-    built = started(plugin_root, ["ck_slice.py", "--repo", it.root, "--build"], dict(it.environ, CK_DATA=str(tmp_path / "anew")))
+    built = started(plugin_root, ["ck.py", "slice", "--repo", it.root, "--build"], dict(it.environ, CK_DATA=str(tmp_path / "anew")))
     assert built.returncode == 0, built.stderr
     assert not os.path.exists(it.ran), open(it.ran).read()
 

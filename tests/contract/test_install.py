@@ -12,7 +12,9 @@ import zlib
 import pytest
 
 import plugin
-from contextkernel.host import events, install, install_codex
+from contextkernel.clients import events
+from contextkernel.clients.claude import settings_file
+from contextkernel.setup import codex_bundle
 
 BEFORE = b'{\n    "model": "opus",\n    "hooks": {"PostToolUse": [{"matcher": "Bash", "hooks": [{"type": "command", "command": "true"}]}]},\n    "env": {}\n}'
 
@@ -291,8 +293,7 @@ def test_wrong_calls(place, options):
 
 def test_help_names_every_option(place):
     said = place.run("--help")
-    sys.path.insert(0, os.path.join(place.root, "hooks"))
-    import install_main
+    from contextkernel.setup import install as install_main
 
     assert all("--" + flag in said for flag in install_main.FLAGS)
 
@@ -309,7 +310,7 @@ def test_an_old_codex_is_left_alone(place):
 
 @pytest.mark.parametrize("said, number", [("codex-cli 0.171.0\n", (0, 171, 0)), ("codex-cli 0.142.0-alpha.3", (0, 142, 0)), ("what", ())])
 def test_codex_version(said, number):
-    assert install_codex.version(said) == number
+    assert codex_bundle.version(said) == number
 
 
 def test_the_hook_file_for_codex_is_that_of_the_table():
@@ -338,8 +339,8 @@ def test_one_version_in_codex_too():
 
 def test_the_bundle_holds_what_sessions_need_and_no_more(tmp_path):
     target = str(tmp_path / "b")
-    install_codex.build(plugin.ROOT, target, "/py", events.codex_hooks("/p y"))
-    install_codex.build(plugin.ROOT, target, "/py", events.codex_hooks("/p y"))
+    codex_bundle.build(plugin.ROOT, target, "/py", events.codex_hooks("/p y"))
+    codex_bundle.build(plugin.ROOT, target, "/py", events.codex_hooks("/p y"))
     assert sorted(os.listdir(target)) == [".claude-plugin", ".codex-plugin", "hooks", "mcp", "mcp.json", "skills"]
     names = {os.path.relpath(path, target) for path in plugin.files_of(target)}
     assert {"hooks/ck.py", "mcp/server.py", "hooks/contextkernel/marks.py"} <= names and not [name for name in names if "install_" in name or "pycache" in name]
@@ -355,6 +356,6 @@ def test_a_failed_write_leaves_nothing_behind(tmp_path, monkeypatch):
         raise OSError(28, "No space left on device")
 
     monkeypatch.setattr(os, "replace", full)
-    with pytest.raises(install.Refused, match="No space left"):
-        install.write(str(path), b'{"a": 1}')
+    with pytest.raises(settings_file.Refused, match="No space left"):
+        settings_file.write(str(path), b'{"a": 1}')
     assert os.listdir(tmp_path) == ["settings.json"] and path.read_bytes() == b"{}"

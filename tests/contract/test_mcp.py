@@ -266,11 +266,11 @@ def test_grep_pages(server, store):
 
 
 def test_catastrophic_pattern_is_ended_and_hooks_are_answered_meanwhile(own_plugin_root, start, store):
-    with open(os.path.join(own_plugin_root, "mcp", "tools.py")) as handle:
+    with open(os.path.join(own_plugin_root, "hooks", "contextkernel", "server", "tools.py")) as handle:
         source = handle.read()
-    assert "recall_command, 20," in source
-    with open(os.path.join(own_plugin_root, "mcp", "tools.py"), "w") as handle:
-        handle.write(source.replace("recall_command, 20,", "recall_command, 2,"))
+    assert re.search(r"recall_command,\s+20,", source)
+    with open(os.path.join(own_plugin_root, "hooks", "contextkernel", "server", "tools.py"), "w") as handle:
+        handle.write(re.sub(r"recall_command,\s+20,", "recall_command, 2,", source))
     server = start(root=own_plugin_root)
     server.send({"jsonrpc": "2.0", "id": 5, "method": "tools/call", "params": {
         "name": "recall", "arguments": {"handle": store(b"a" * 60 + b"!"), "grep": "(a+)+$"}}})
@@ -318,7 +318,7 @@ def test_hook_replaces_what_the_script_would(server, run_hook):
 
 
 def test_failing_hook_answers_and_leaves_a_note(own_plugin_root, start, state):
-    with open(os.path.join(own_plugin_root, "hooks", "post_tool_use.py"), "w") as handle:
+    with open(os.path.join(own_plugin_root, "hooks", "contextkernel", "handlers", "tool_result.py"), "w") as handle:
         handle.write("import sys\ndef handle(event):\n    print('stray')\n    if event['tool_use_id'] == 'leave':\n        sys.exit(3)\n    raise RuntimeError('on purpose')\n")
     server = start(root=own_plugin_root)
     assert server.text("hook", post()) == QUIET
@@ -367,7 +367,7 @@ def main(argv):
 @pytest.fixture
 def slow(own_plugin_root, start, tmp_path):
     """A server whose slicer takes a minute; `slow.pids()` waits for its processes and names them."""
-    with open(os.path.join(own_plugin_root, "hooks", "ck_slice.py"), "w") as handle:
+    with open(os.path.join(own_plugin_root, "hooks", "contextkernel", "commands", "slice.py"), "w") as handle:
         handle.write(SLOW)
     path = tmp_path / "pids"
 

@@ -11,7 +11,8 @@ import plugin
 import pytest
 
 from contextkernel import paths
-from contextkernel.host import install, proof, rollout, rules, session, transcript
+from contextkernel.clients.claude import settings_file, context_check, permission_rules, session_files, transcript
+from contextkernel.clients.codex import rollout
 from contextkernel.store import files
 
 SOON = 40  # seconds: what opens such a thing never ends
@@ -150,7 +151,7 @@ def test_a_session_folder_that_is_a_link_gets_no_copy(tmp_path, linked):
         (tmp_path / "s-1").mkdir()
     os.symlink(str(tmp_path / "elsewhere"), str(tmp_path / linked))
     with pytest.raises(OSError):
-        session.offer(str(tmp_path / "s-1.jsonl"), "0123456789ab", b"text")
+        session_files.offer(str(tmp_path / "s-1.jsonl"), "0123456789ab", b"text")
     assert not [name for _, _, names in os.walk(str(tmp_path / "elsewhere")) for name in names]
 
 
@@ -158,7 +159,7 @@ def test_a_recall_file_that_is_a_link_is_replaced_not_written_through(tmp_path):
     (tmp_path / "s-1" / "tool-results").mkdir(parents=True)
     (tmp_path / "victim").write_bytes(b"theirs")
     os.symlink(str(tmp_path / "victim"), str(tmp_path / "s-1" / "tool-results" / "ck-0123456789ab.txt"))
-    path = session.offer(str(tmp_path / "s-1.jsonl"), "0123456789ab", b"text")
+    path = session_files.offer(str(tmp_path / "s-1.jsonl"), "0123456789ab", b"text")
     assert (tmp_path / "victim").read_bytes() == b"theirs" and not os.path.islink(path)
     with open(path, "rb") as file:
         assert file.read() == b"text"
@@ -179,26 +180,26 @@ def test_the_lane_refuses_in_one_line(thing, plugin_root, state, tmp_path, where
 # -- the readers, by themselves -----------------------------------------------------------------------------------------
 def test_readers_of_such_a_thing(thing):
     path = thing("t.jsonl")
-    assert proof.shown_texts(path, "toolu_1", ["toolu_0"]) is None
+    assert context_check.shown_texts(path, "toolu_1", ["toolu_0"]) is None
     assert rollout.exit_code(path, "toolu_1") is None
     assert rollout.occupancy(path) is None
     assert transcript.advance({}, path)[1].results == {}
     if thing.kind != "loop":
-        assert rules.would_fall_silent("ck.py slice", [path])
-    with pytest.raises(install.Refused):
-        install.read(path)
+        assert permission_rules.would_fall_silent("ck.py slice", [path])
+    with pytest.raises(settings_file.Refused):
+        settings_file.read(path)
 
 
 @pytest.mark.parametrize("path", ["a\0b", "\ud800"])
 def test_readers_of_a_path_that_names_no_file(path):
-    assert proof.shown_texts(path, "toolu_1", ["toolu_0"]) is None
+    assert context_check.shown_texts(path, "toolu_1", ["toolu_0"]) is None
     assert rollout.exit_code(path, "toolu_1") is None
     assert transcript.advance({}, path)[1].results == {}
-    assert rules.would_fall_silent("ck.py slice", [path])
-    assert session.offer(path + ".jsonl", "0123456789ab", b"x") == ""
+    assert permission_rules.would_fall_silent("ck.py slice", [path])
+    assert session_files.offer(path + ".jsonl", "0123456789ab", b"x") == ""
     assert not paths.names_a_file(path)
-    with pytest.raises(install.Refused):
-        install.read(path)
+    with pytest.raises(settings_file.Refused):
+        settings_file.read(path)
 
 
 def test_a_line_beyond_all_measure_does_not_hide_the_next(tmp_path, monkeypatch):

@@ -37,14 +37,14 @@ def test_switched_off(run_hook):
 
 
 def test_our_judges_leave_a_note_for_the_failure_lane(run_hook, state):
-    from contextkernel.host import lane
+    from contextkernel.clients.claude import shell_prefix
 
     (state / "lane").mkdir(parents=True)
     (state / "lane" / "where").write_text("")  # the lane is on
     assert run_hook("pre_tool_use", bash("make check", agent_type="context-kernel:kernel-verifier"))[0] is None
-    assert lane.take_note(str(state), "make check", "s") and not lane.take_note(str(state), "make check", "s")
+    assert shell_prefix.take_note(str(state), "make check", "s") and not shell_prefix.take_note(str(state), "make check", "s")
     run_hook("pre_tool_use", bash("make check", agent_type="Explore"))
-    assert not lane.take_note(str(state), "make check", "s")
+    assert not shell_prefix.take_note(str(state), "make check", "s")
 
 
 def test_a_served_session_is_left_to_the_server(run_hook, state):

@@ -9,8 +9,8 @@ import pytest
 
 import secret_kinds
 from contextkernel import masking
-from contextkernel.host import shapes
-from contextkernel.store import book, ledger, rest, spool
+from contextkernel.clients import responses
+from contextkernel.store import recorder, ledger, backoff, spool
 
 KINDS, TWINS = secret_kinds.kinds(), secret_kinds.twins()
 LONG = "".join("2026-11-30T10:%02d:%02dZ INFO  svc-%d request %d served in %d ms\n" % (n // 60 % 60, n % 60, n % 5, n, 3 + n * 7 % 40) for n in range(400))
@@ -18,7 +18,7 @@ LONG = "".join("2026-11-30T10:%02d:%02dZ INFO  svc-%d request %d served in %d ms
 
 @pytest.fixture(autouse=True)
 def own_state(state, monkeypatch):
-    monkeypatch.setattr(book, "ledger", None)
+    monkeypatch.setattr(recorder, "ledger", None)
     monkeypatch.setattr(spool, "_path", "")
 
 
@@ -90,7 +90,7 @@ def test_both_doors_and_the_report_hold_no_secret(state, plugin_root):
         books.judge({"client": "claude", "session": "s", "agent": "", "generation": 0, "tool_use_id": "take-%d" % n}, "refused", text)
         books.hold("s", "", "/w/" + text, {"use": "u"})
         books.keep_offset(text, {"size": n})
-        rest.alarm("s", "Bash", text)
+        backoff.alarm("s", "Bash", text)
     assert not secret_kinds.leaked_in_files(written(state), expected)
     assert books.take_spool() > len(kinds)
     books.close()
@@ -124,7 +124,7 @@ def test_a_read_of_a_path_with_a_secret_is_not_held(draw):
 # -- key names ------------------------------------------------------------------------------------
 @pytest.mark.parametrize("name", ["stdout", "isImage", "tool_use_id", "persistedOutputPath", "content.items", "x-request-id", "sha256", "$schema", "__typename"])
 def test_key_names_of_words_are_shown(name):
-    assert shapes.key_names({name: 1}) == "object(%s)" % name
+    assert responses.key_names({name: 1}) == "object(%s)" % name
 
 
 def test_key_names_that_are_secrets_are_not(run_hook, state, tmp_path, draw):

@@ -16,7 +16,7 @@ SCRIPTS = ("session_start.py", "session_end.py", "pre_tool_use.py", "post_tool_u
            "stop.py", "subagent_start.py", "subagent_stop.py")
 NAMES = {script: "".join(word.capitalize() for word in script[:-3].split("_")) for script in SCRIPTS}
 COMMANDS = (("ck.py", "normalize", "--exit-code", "1"), ("ck.py", "recall", "0" * 12), ("ck.py", "savings"), ("ck.py", "failure-lane", "on", "--yes"),
-            ("ck.py", "slice", "--repo", "REPO", "--symptom", "-", "--wait"), ("savings.py",), ("install_main.py", "--no-claude", "--no-codex", "--yes"))
+            ("ck.py", "slice", "--repo", "REPO", "--symptom", "-", "--wait"), ("savings.py",), ("install.py", "--no-claude", "--no-codex", "--yes"))
 OTHERS = ("server", "failure lane")
 ENTRIES = [(script,) for script in SCRIPTS] + list(COMMANDS) + [(name,) for name in OTHERS]
 
@@ -195,8 +195,8 @@ def test_a_link_to_a_folder_of_ours_is_followed(plugin_root, state, config, tmp_
 # -- names that somebody else took ------------------------------------------------------------------
 def test_a_planted_temporary_name_is_never_written_through(state, tmp_path, monkeypatch):
     """Whatever lies under the names that earlier versions used, or a link under the name itself: its target stays as it is."""
-    from contextkernel.host import install, lane, session
-    from contextkernel.store import live, rest, settings
+    from contextkernel.clients.claude import settings_file, shell_prefix, session_files
+    from contextkernel.store import presence, backoff, settings
 
     victim = tmp_path / "victim"
     victim.write_text("precious")
@@ -208,25 +208,25 @@ def test_a_planted_temporary_name_is_never_written_through(state, tmp_path, monk
     for name in ("live", "rest", "lane"):
         settings.folder(name)
     (state / "lane" / "where").write_text("python3\n/x\n")
-    key = "raw-" + lane.key_of("make", "s")
+    key = "raw-" + shell_prefix.key_of("make", "s")
     for place in (folder / "ck-abcdefabcdef.txt", state / "live" / "s", state / "rest" / "s.json", state / "lane" / key, state / "lane" / "agent-s-a"):
         os.symlink(str(victim), str(place))
         os.symlink(str(victim), "%s.%d.tmp" % (place, os.getpid()))
     os.symlink(str(victim), str(tmp_path / ("settings.json.context-kernel-%d" % os.getpid())))
-    session.offer(str(transcript), "abcdefabcdef", b"text")
-    live.mark("s")
-    rest.alarm("s", "Bash", "why")
-    lane.leave_note(str(state), "make", "s")
-    lane.watch(str(state), "s", "a", True)
-    install.write(str(tmp_path / "settings.json"), b"{ }")
+    session_files.offer(str(transcript), "abcdefabcdef", b"text")
+    presence.mark("s")
+    backoff.alarm("s", "Bash", "why")
+    shell_prefix.leave_note(str(state), "make", "s")
+    shell_prefix.watch(str(state), "s", "a", True)
+    settings_file.write(str(tmp_path / "settings.json"), b"{ }")
     assert victim.read_text() == "precious"
-    assert (folder / "ck-abcdefabcdef.txt").read_bytes() == b"text" and live.served("s") and rest.untold("s") == "why" and lane.watched(str(state), "s")
+    assert (folder / "ck-abcdefabcdef.txt").read_bytes() == b"text" and presence.served("s") and backoff.untold("s") == "why" and shell_prefix.watched(str(state), "s")
 
 
 def test_a_recall_file_that_is_a_pipe_is_not_waited_for(tmp_path, state):
-    from contextkernel.host import session
+    from contextkernel.clients.claude import session_files
 
     folder = tmp_path / "projects" / "s" / "tool-results"
     folder.mkdir(parents=True)
     os.mkfifo(str(folder / "ck-abcdefabcdef.txt"))
-    assert session.offer(str(tmp_path / "projects" / "s.jsonl"), "abcdefabcdef", b"") and (folder / "ck-abcdefabcdef.txt").read_bytes() == b""
+    assert session_files.offer(str(tmp_path / "projects" / "s.jsonl"), "abcdefabcdef", b"") and (folder / "ck-abcdefabcdef.txt").read_bytes() == b""

@@ -10,7 +10,7 @@ import plugin
 import run_claude
 import run_claude_tui
 import session as script
-from contextkernel.host import lane
+from contextkernel.clients.claude import shell_prefix
 
 pytestmark = pytest.mark.e2e
 SLOW = "echo $$ >pid; python3 gen.py pytest 2000 0; sleep 45; echo never >over"
@@ -24,10 +24,10 @@ def test_an_interrupted_command_and_a_failure_after_it(tmp_path, key):
     with open(failing_runs.__file__, encoding="utf-8") as handle:
         generator = handle.read().split("\n", 1)[1]
     root = str(tmp_path / "run")
-    wrapper = lane.place(os.path.join(root, "home", ".local", "state", "context-kernel"), plugin.copy_to(str(tmp_path)), lane.interpreter())
+    wrapper = shell_prefix.place(os.path.join(root, "home", ".local", "state", "context-kernel"), plugin.copy_to(str(tmp_path)), shell_prefix.interpreter())
     seen = run_claude_tui.run({
         "turns": [{"tools": [script.bash("toolu_slow", SLOW)]}, {"tools": [script.bash("toolu_fails", "python3 gen.py pytest 2000")]}, "ALL-DONE"],
-        "files": {"gen.py": generator}, "settings": {"env": {lane.PREFIX: wrapper}}, "keys": [[1, 4, [key]], [1, 2, ["go on", "Enter"]]]}, client, root)
+        "files": {"gen.py": generator}, "settings": {"env": {shell_prefix.PREFIX: wrapper}}, "keys": [[1, 4, [key]], [1, 2, ["go on", "Enter"]]]}, client, root)
     assert seen["finished"], seen["screen"]
     assert "interrupted" in seen["tool_results"]["toolu_slow"].lower() or "rejected" in seen["tool_results"]["toolu_slow"].lower(), seen["tool_results"]["toolu_slow"][:300]
     text = seen["tool_results"]["toolu_fails"]

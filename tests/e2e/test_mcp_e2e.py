@@ -26,7 +26,7 @@ TRACEBACK = 'Traceback (most recent call last):\n  File "app/price.py", line 5, 
 def played(claude, tmp_path_factory):
     """One session: a long output, a server that dies in mid call, a long output again, then the three tools by the model."""
     root = plugin.copy_to(str(tmp_path_factory.mktemp("mcp")))
-    with open(os.path.join(root, "hooks", "post_tool_use.py"), "a") as handle:
+    with open(os.path.join(root, "hooks", "contextkernel", "handlers", "tool_result.py"), "a") as handle:
         handle.write(DYING)
     result = claude.run({
         "prompt": "THE-PROMPT", "args": ["--plugin-dir", root], "timeout_s": 120,

@@ -11,7 +11,7 @@ import time
 
 import pytest
 
-from contextkernel.store import blobs, book, ledger, settings, spool
+from contextkernel.store import blobs, recorder, ledger, settings, spool
 from rounds import for_seeds
 
 HOOKS = os.path.dirname(os.path.dirname(os.path.dirname(spool.__file__)))
@@ -36,7 +36,7 @@ def state(tmp_path, monkeypatch):
 
     def begin(name):
         monkeypatch.setenv("CK_DATA", str(tmp_path / name))
-        monkeypatch.setattr(book, "ledger", None)
+        monkeypatch.setattr(recorder, "ledger", None)
         monkeypatch.setattr(spool, "_path", "")
         return tmp_path / name
 

@@ -5,9 +5,10 @@ import re
 import pytest
 
 from contextkernel import marks
-from contextkernel.host import rules
-from contextkernel.normalize import cargotest, diagnostics, diff, diffstat, failures, formats, gitlog, grep, html, jest, markup, otherruns, pytest as pytest_format, tap, terminal
-from contextkernel.project import frames, symptom
+from contextkernel.clients.claude import permission_rules
+from contextkernel.normalize import formats, markup, terminal
+from contextkernel.normalize.formats import diagnostics, diff, diffstat, test_runs, git_log, grep, html
+from contextkernel.slicing.symptom import frames, text as symptom
 
 SEED, DRAWS = 20261130, 4000
 
@@ -61,17 +62,17 @@ CASES = {  # name: (what is asked, the simple form, parts that texts are made of
     "diffstat rows": (lambda text: (lambda m: m and m.groups())(diffstat.ROW.match(text)), _whole(r" (?P<path>\S.*?)\s+\| +(?P<count>\d+|Bin\b.*?) ?(?P<bar>[+-]*)$"), [" ", "a", "|", " | ", "1", "Bin", "+", "-", "0 -> 1", "\t"]),
     "made by tools": (diff._is_generated, lambda text: re.search(r"(?i)(?:^|/)(?:[\w.-]*lock[\w.-]*\.(?:json|ya?ml|toml)|[\w.-]*\.lock|go\.sum|yarn\.lock|Gemfile\.lock|.*\.min\.(?:js|css)|.*\.(?:map|snap|svg|pb\.go)|.*_pb2\.py|.*\.generated\.\w+|dist/.*|vendor/.*|node_modules/.*)$", text) is not None,
                       ["a", "/", "lock", "Lock", ".", ".json", ".yml", ".lock", "go.sum", "yarn.lock", ".min", ".js", ".map", ".pb.go", "_pb2.py", ".generated", "dist", "vendor/", "node_modules", " ", "-"]),
-    "addresses": (gitlog._without_address, lambda text: re.sub(r" <[^>]*>$", "", text), ["a", " <", "<", ">", " ", "@"]),
+    "addresses": (git_log._without_address, lambda text: re.sub(r" <[^>]*>$", "", text), ["a", " <", "<", ">", " ", "@"]),
     "no paths": (lambda text: grep.NO_PATH.search(text) is None, lambda text: re.search(r"\s\d|\s-\s|\s[/\[({]|^[\[({]\S*\s|^[A-Z]{3,9}\s|\d[-/.]\d\d[-/.]\d\d[T _]\d\d?$|^\d+(?:\.\d+){3}(?:\s|$)|[=\"<>|{}].*\s|\s.*[=\"<>|{}]", text) is None, ["a", " ", "=", "{", "1", "-", "GET", "/", "<"]),
-    "names of tests": (lambda text: bool(failures.NAMED.search(text)) and failures.NAMED.search(text).group(), lambda text: bool(re.search(r"\S+::\S+(?:\[[^\]]*\])?", text)) and re.search(r"\S+::\S+(?:\[[^\]]*\])?", text).group(), ["a", ":", "::", " ", "[b c]", "[", "]"]),
-    "prefixes": (lambda text: (lambda m: m and m.group(1))(failures.PREFIX.match(text)), lambda text: (lambda m: m and m.group(1))(re.match(r"((?:FAILED|ERROR|FAIL|not ok)?\s*\S+?(?:::|\.py\b|\.[jt]sx?\b)\S*?(?:::|\[|(?=\s)))", text)), ["FAILED", "not ok", " ", "a", "::", ":", ".py", ".ts", "[", "x"]),
-    "pytest stop": (_matches(pytest_format.DIALECT.stop), _matches(r"={3,} .*={3,}$|!{3,}|[\w./-]+\.py(?::| ).*\[ *\d+%\]$"), ["===", "=", " ", "a", "a.py:", "[ 5%]", "!!!"]),
-    "pytest verdict": (_matches(pytest_format.DIALECT.verdict), _matches(r"={3,} .*\b(?:passed|failed|errors?|skipped|deselected|no tests ran)\b.* in .*=*$|\d+ (?:passed|failed|errors?|skipped|deselected|xfailed)\b.* in [\d.]+|!{3,} .* !{3,}$"), ["===", "= ", " ", "1", "passed", " failed", " in ", "2.", "!!!", "error"]),
-    "pytest names": (_matches(pytest_format.DIALECT.names), _matches(r"(?:FAILED|ERROR) \S|\S+::\S.* (?:FAILED|ERROR)\b|(?:XPASS) \S"), ["a", ":", "::", " ", " FAILED", "ERROR", "XPASS "]),
-    "pytest passing": (_matches(pytest_format.DIALECT.passing), _matches(r"\S+::.* (?:PASSED|SKIPPED|XFAIL)|(?:tests?/|\S+\.py )\S* *[.sxX]+ "), ["a", ":", "::", " ", " PASSED", "tests/", "b.py ", ".", "s", "x"]),
-    "jest begin": (_matches(jest.DIALECT.begin), _matches(r"\s{1,4}● (?!Console\b)\S|\s*(?:FAIL|❯ FAIL)\s+\S+.* > |  +\d+\) \S"), ["FAIL", "❯ FAIL", " ", "a", " > ", ">", "1) ", "● "]),
-    "TAP begin": (_matches(tap.DIALECT.begin), _matches(r"\s*not ok \d+(?!.*# (?:TODO|SKIP))"), [" ", "not ok ", "1", "23", "# TODO", "# SKIP", "a"]),
-    "gradle names": (_matches(otherruns.DIALECT.names), _matches(r"rspec \S+|\[  FAILED  \] \S|\s+\d+ - .* \(|\[ERROR\]   \S|.* > .* FAILED$|\s*\d+/\d+ Test .*\*\*\*"), ["a", " > ", ">", " ", " FAILED", "rspec ", "1 - ", "("]),
+    "names of tests": (lambda text: bool(test_runs.NAMED.search(text)) and test_runs.NAMED.search(text).group(), lambda text: bool(re.search(r"\S+::\S+(?:\[[^\]]*\])?", text)) and re.search(r"\S+::\S+(?:\[[^\]]*\])?", text).group(), ["a", ":", "::", " ", "[b c]", "[", "]"]),
+    "prefixes": (lambda text: (lambda m: m and m.group(1))(test_runs.PREFIX.match(text)), lambda text: (lambda m: m and m.group(1))(re.match(r"((?:FAILED|ERROR|FAIL|not ok)?\s*\S+?(?:::|\.py\b|\.[jt]sx?\b)\S*?(?:::|\[|(?=\s)))", text)), ["FAILED", "not ok", " ", "a", "::", ":", ".py", ".ts", "[", "x"]),
+    "pytest stop": (_matches(test_runs.RUNNERS["pytest"].stop), _matches(r"={3,} .*={3,}$|!{3,}|[\w./-]+\.py(?::| ).*\[ *\d+%\]$"), ["===", "=", " ", "a", "a.py:", "[ 5%]", "!!!"]),
+    "pytest verdict": (_matches(test_runs.RUNNERS["pytest"].verdict), _matches(r"={3,} .*\b(?:passed|failed|errors?|skipped|deselected|no tests ran)\b.* in .*=*$|\d+ (?:passed|failed|errors?|skipped|deselected|xfailed)\b.* in [\d.]+|!{3,} .* !{3,}$"), ["===", "= ", " ", "1", "passed", " failed", " in ", "2.", "!!!", "error"]),
+    "pytest names": (_matches(test_runs.RUNNERS["pytest"].names), _matches(r"(?:FAILED|ERROR) \S|\S+::\S.* (?:FAILED|ERROR)\b|(?:XPASS) \S"), ["a", ":", "::", " ", " FAILED", "ERROR", "XPASS "]),
+    "pytest passing": (_matches(test_runs.RUNNERS["pytest"].passing), _matches(r"\S+::.* (?:PASSED|SKIPPED|XFAIL)|(?:tests?/|\S+\.py )\S* *[.sxX]+ "), ["a", ":", "::", " ", " PASSED", "tests/", "b.py ", ".", "s", "x"]),
+    "jest begin": (_matches(test_runs.RUNNERS["jest"].begin), _matches(r"\s{1,4}● (?!Console\b)\S|\s*(?:FAIL|❯ FAIL)\s+\S+.* > |  +\d+\) \S"), ["FAIL", "❯ FAIL", " ", "a", " > ", ">", "1) ", "● "]),
+    "TAP begin": (_matches(test_runs.RUNNERS["tap"].begin), _matches(r"\s*not ok \d+(?!.*# (?:TODO|SKIP))"), [" ", "not ok ", "1", "23", "# TODO", "# SKIP", "a"]),
+    "gradle names": (_matches(test_runs.RUNNERS["other"].names), _matches(r"rspec \S+|\[  FAILED  \] \S|\s+\d+ - .* \(|\[ERROR\]   \S|.* > .* FAILED$|\s*\d+/\d+ Test .*\*\*\*"), ["a", " > ", ">", " ", " FAILED", "rspec ", "1 - ", "("]),
     "table": (_searched(_format("table")), _searched(r"^\S.*\S(?:\s{2,}| \| )\S.*\n.*\S(?:\s{2,}| \| )\S.*\n.*\S(?:\s{2,}| \| )\S"), ["a", " ", "  ", "\n", "\n\n", "a  b\n", "a | b\n", "a\n\n", "a\n b", "\t"]),
     "eight paths": (_searched(_format("paths") or r"\A(?:[^\s/]*/\S+\n){8}"), _searched(r"\A(?:\S*/\S+\n){8}"), ["a/b\n", "/a\n", "a/\n", "a//b\n", "a\n", "a/b/c\n", "a/b \n", "a/b\n" * 6]),
     "jest": (_searched(_format("jest")), _searched(r"^Test Suites: |^(?:PASS|FAIL)\s+\S+\.[cm]?[jt]sx?|^\s+\d+ (?:passing|failing)\b|^\s*Test Files  |^ *(?:✓|✔|❯|×) .*\.(?:test|spec)\."), ["\n", " ", "5 passing", "Test Files", "  ", "a", "1"]),
@@ -85,7 +86,7 @@ CASES = {  # name: (what is asked, the simple form, parts that texts are made of
     "native frames": (_form(10), _found(r"^\s*#\d+\s+(?:0x[0-9a-f]+ )?(?:in )?(?P<name>[\w:~<>*&]+)[^\n]*?(?: at |\s)(?P<path>[\w./\\+-]+\.(?:c|cc|cpp|cxx|h|hpp|hh|hxx|inl|ipp|m|mm)):(?P<line>\d+)"), ["\n", " ", "#1 ", "0xa ", "in ", "f", "a.c", ":1", " at ", "("]),
     "ruby frames": (_form(13), _found(r"(?P<path>[\w./-]+\.rb):(?P<line>\d+):in [`'](?P<name>[^'\n]*)'"), ["a", ".rb", ":1", ":in `", "f'", " ", "/"]),
     "compilers' places": (_form(16), _found(r"(?P<path>(?:[A-Za-z]:)?[\w./\\+@-]+\.[A-Za-z]{1,5}):(?P<line>\d+)(?::\d+)?"), ["a", ".c", ":1", ":", "C:", "/", " ", "b.h:2", "\\", "-"]),
-    "permission rules": (lambda text: rules._binds(text.partition("\n")[0], text.partition("\n")[2]), lambda text: not text.partition("\n")[0].rstrip().endswith("*") and re.search(".*".join(re.escape(piece.strip()) for piece in text.partition("\n")[0].split("*")), text.partition("\n")[2], re.S) is not None, ["a", "b", "*", " ", "\n", "ab"]),
+    "permission rules": (lambda text: permission_rules._binds(text.partition("\n")[0], text.partition("\n")[2]), lambda text: not text.partition("\n")[0].rstrip().endswith("*") and re.search(".*".join(re.escape(piece.strip()) for piece in text.partition("\n")[0].split("*")), text.partition("\n")[2], re.S) is not None, ["a", "b", "*", " ", "\n", "ab"]),
 }
 
 

@@ -4,7 +4,7 @@ import subprocess
 
 import pytest
 
-from contextkernel.host import shell
+from contextkernel import shell
 from rounds import drawing
 
 STUB = '#!/bin/bash\ncall="${0##*/}"; for word in "$@"; do call+=$\'\\t\'"$word"; done; printf "%s\\n" "$call" >> "$CALLS"\n'  # one write a call

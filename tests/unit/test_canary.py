@@ -3,8 +3,8 @@ import json
 
 import pytest
 
-from contextkernel.host import transcript
-from contextkernel.verify import canary
+from contextkernel.clients.claude import transcript
+from contextkernel import canary
 
 HANDLE = "7f3a12bc90de"
 OURS = "head\n[ck: lines 2-90 hidden; recall %s]\ntail" % HANDLE
@@ -76,18 +76,18 @@ def test_follower_takes_bounded_steps(tmp_path):
 
 
 def test_script_lane_counts_what_its_hooks_let_pass(tmp_path, monkeypatch):
-    import after_reply
-    from contextkernel.store import book, ledger
+    from contextkernel.handlers import verification
+    from contextkernel.store import recorder, ledger
 
     monkeypatch.setenv("CK_DATA", str(tmp_path / "state"))
     path = tmp_path / "t.jsonl"
     rows = [{"type": "assistant", "message": {"content": [{"type": "tool_use", "id": use, "name": "Bash"}]}} for use in ("a", "b")] + [result_row("a", "x" * 40), result_row("b", OURS)]
     path.write_text("".join(json.dumps(row) + "\n" for row in rows))
     books = ledger.open_ledger()
-    monkeypatch.setattr(book, "ledger", books)
+    monkeypatch.setattr(recorder, "ledger", books)
     books.take("receipt", {"session": "s", "tool_use_id": "b", "lane": "script", "status": "pending", "handle": HANDLE, "tool": "Bash", "transcript": str(path)})
     for _ in range(2):
-        after_reply.end_session({"session_id": "s", "transcript_path": str(path)})
+        verification.end_session({"session_id": "s", "transcript_path": str(path)})
     found = books.rows("SELECT tool_use_id AS use, tool, raw, status FROM receipts ORDER BY use")
     assert found == [{"use": "a", "tool": "Bash", "raw": 40, "status": ""}, {"use": "b", "tool": "Bash", "raw": None, "status": "verified"}]
     books.close()

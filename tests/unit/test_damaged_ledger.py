@@ -11,10 +11,10 @@ import time
 
 import pytest
 
-import after_reply
-from contextkernel.store import blobs, book, ledger, live, settings, spool
+from contextkernel.handlers import verification
+from contextkernel.store import blobs, recorder, ledger, presence, settings, spool
 
-HOOKS = os.path.dirname(os.path.abspath(after_reply.__file__))
+HOOKS = os.path.dirname(os.path.dirname(os.path.dirname(os.path.abspath(verification.__file__))))
 SEED = 20261201
 
 
@@ -124,22 +124,22 @@ def test_one_line_says_so(what):
 @pytest.mark.parametrize("what", DAMAGE)
 def test_a_running_process_that_meets_it_goes_on(what, tmp_path, capsys):
     """The ledger was open in a resident process; the damage is done behind its back."""
-    books = after_reply.open_book()
+    books = verification.open_book()
     for number in range(300):
         books.take("receipt", receipt(number))
     books.db.execute("PRAGMA wal_checkpoint(TRUNCATE)")
     DAMAGE[what](os.path.join(settings.data_root(), "state.db"))
     for number in range(1000, 1004):  # into the old file, the spool or the new file
-        book.record("receipt", receipt(number))
-        after_reply.run({"session_id": "s", "hook_event_name": "Stop", "transcript_path": ""})
+        recorder.record("receipt", receipt(number))
+        verification.run({"session_id": "s", "hook_event_name": "Stop", "transcript_path": ""})
     for _ in range(2):
         assert report(None).returncode == 0
     for number in range(2000, 2004):
-        book.record("receipt", receipt(number))
-        after_reply.run({"session_id": "s", "hook_event_name": "Stop", "transcript_path": ""})
-    after_reply.leave()
-    book.ledger.close()
-    book.ledger = None
+        recorder.record("receipt", receipt(number))
+        verification.run({"session_id": "s", "hook_event_name": "Stop", "transcript_path": ""})
+    verification.leave()
+    recorder.ledger.close()
+    recorder.ledger = None
     found = ledger.open_ledger()
     uses = {row["tool_use_id"] for row in found.rows("SELECT tool_use_id FROM receipts")}
     found.close()
@@ -176,15 +176,15 @@ def test_the_log_of_a_ledger_that_is_gone_is_kept():
 
 @pytest.mark.parametrize("gone", ["state.db", "state.db-wal", "all"])
 def test_a_ledger_deleted_while_open_is_begun_anew(gone):
-    books = after_reply.open_book()
+    books = verification.open_book()
     assert books.take("receipt", receipt(1))
     names = [gone] if gone != "all" else os.listdir(settings.data_root())
     for name in names:
         path = os.path.join(settings.data_root(), name)
         if os.path.isfile(path):
             os.unlink(path)
-    book.record("receipt", receipt(2))
-    after_reply.open_book(at_once=True).take_spool()
+    recorder.record("receipt", receipt(2))
+    verification.open_book(at_once=True).take_spool()
     db = sqlite3.connect(os.path.join(settings.data_root(), "state.db"))
     found = {use for (use,) in db.execute("SELECT tool_use_id FROM receipts")}
     db.close()
@@ -208,8 +208,8 @@ def test_what_was_used_of_late_outlives_the_loss_of_the_ledger(monkeypatch):
     path = filled(1)
     os.truncate(path, 100)
     monkeypatch.setenv("CK_QUOTA_MB", "0")
-    books = after_reply.open_book()
-    after_reply.sweep(books)
+    books = verification.open_book()
+    verification.sweep(books)
     assert os.path.exists(blobs.find(kept))
 
 
@@ -260,9 +260,9 @@ def test_killed_at_any_moment_of_the_mending_nothing_is_lost():
 
 
 def test_live_marks_are_set_again_with_the_new_ledger():
-    after_reply.run({"session_id": "s", "hook_event_name": "Stop"})
-    book.ledger.damaged = True
+    verification.run({"session_id": "s", "hook_event_name": "Stop"})
+    recorder.ledger.damaged = True
     os.unlink(os.path.join(settings.data_root(), "live", "s"))
-    after_reply.run({"session_id": "s", "hook_event_name": "Stop"})
-    after_reply.run({"session_id": "s", "hook_event_name": "Stop"})
-    assert live.served("s")
+    verification.run({"session_id": "s", "hook_event_name": "Stop"})
+    verification.run({"session_id": "s", "hook_event_name": "Stop"})
+    assert presence.served("s")

@@ -7,10 +7,10 @@ import re
 import pytest
 
 from contextkernel import marks
-from contextkernel.host import events, shapes
+from contextkernel.clients import events, responses
 from contextkernel.normalize import Source, normalize
-from contextkernel.normalize.paths import folders
-from contextkernel.reread import delta
+from contextkernel.normalize.formats.path_list import folders
+from contextkernel import reread as delta
 
 OWN, FOREIGN = "0123456789ab", "deadbeefcafe"
 LOG = "\n".join("2026-11-30T10:%02d:%02dZ INFO worker-%d took job %d" % (i // 60, i % 60, i % 7, i) for i in range(1200))
@@ -104,7 +104,7 @@ def test_blocks_stay_blocks_in_the_resident_lane(blocks):
 
     event = events.decode({"tool_name": "mcp__x__y", "tool_response": json.dumps(blocks)})
     assert event["tool_response"] == blocks
-    output = shapes.read("mcp__x__y", event["tool_response"])
+    output = responses.read("mcp__x__y", event["tool_response"])
     if output is not None:
         new = output.rebuild(["short"] * len(output.texts))
         assert [block for block in new if block["type"] != "text"] == [block for block in blocks if block["type"] != "text"]

@@ -5,8 +5,8 @@ import pytest
 
 from contextkernel.normalize import Source, normalize
 from contextkernel.normalize.commands import facts
-from contextkernel.normalize.grep import _search
-from contextkernel.normalize.plan import Ask
+from contextkernel.normalize.formats.grep import _search
+from contextkernel.normalize.layout import Ask
 
 HANDLE = "7f3a12bc90de"
 MANY = 1500

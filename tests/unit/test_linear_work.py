@@ -7,10 +7,11 @@ import plugin
 import pytest
 
 from contextkernel import marks
-from contextkernel.host import rules, shell
+from contextkernel.clients.claude import permission_rules
+from contextkernel import shell
 from contextkernel.normalize import Source, needle, normalize
-from contextkernel.project import symptom
-from contextkernel.reread import delta
+from contextkernel.slicing.symptom import text as symptom
+from contextkernel import reread as delta
 
 sys.path.insert(0, os.path.join(plugin.ROOT, "bench"))
 import hostile_texts  # noqa: E402
@@ -89,8 +90,8 @@ def test_commands_of_one_kind_end(hurried):
 
 
 def test_rules_with_many_wildcards_end(hurried):
-    assert not rules._binds("*a" * 40 + "*b", "a" * 5000)
-    assert rules._binds("git *push*origin", "git -C x push --force origin main")
+    assert not permission_rules._binds("*a" * 40 + "*b", "a" * 5000)
+    assert permission_rules._binds("git *push*origin", "git -C x push --force origin main")
 
 
 @pytest.mark.parametrize("wanted", ["(a+)+$", "(a|aa)+b", "a*a*a*a*b", "(a|a)" * 30 + "b", "a?" * 40 + "a" * 40 + "b", "(.*)\\1b", "(?=(a+))b", "a{1,99999}b", "[a-z]+9", "(?:a{1,30}){1,30}b"])

@@ -7,7 +7,8 @@ import sys
 
 import plugin
 import pytest
-from contextkernel.host import install, models, shell, window
+from contextkernel.clients.claude import settings_file, models, context_budget
+from contextkernel import shell
 
 SPELLINGS = ("us.anthropic.%s-v1:0", "anthropic.%s-v1", "global.anthropic.%s-v1:0[1m]", "anthropic/%s", "openrouter/anthropic/%s", "vertex_ai/%s",
              "arn:aws:bedrock:us-east-1:123456789012:inference-profile/us.anthropic.%s-v1:0", "arn:aws:bedrock:eu-west-1::foundation-model/anthropic.%s-v1:0",
@@ -40,7 +41,7 @@ def test_what_is_no_known_model_stays_unknown(name):
     ("claude-opus-4-6", {"DISABLE_AUTO_COMPACT": "1"}, 168000, 177000), ("claude-opus-5-5", {"DISABLE_AUTO_COMPACT": "0"}, 0, 967000),
     ("claude-opus-5-5", {"DISABLE_AUTO_COMPACT": "1", "CLAUDE_AUTOCOMPACT_PCT_OVERRIDE": "50"}, 0, 977000), ("x", {"DISABLE_COMPACT": "1", "CK_CONTEXT_WINDOW": "10"}, 0, 0)])
 def test_without_compaction_the_window_ends_where_the_client_refuses(model, environ, compacted, point):
-    assert window.compaction_point(model, environ, 1000, compacted)[0] == point
+    assert context_budget.compaction_point(model, environ, 1000, compacted)[0] == point
 
 
 # -- --bud 900 ---------------------------------------------------------------------------------------------------------------
@@ -72,5 +73,5 @@ def test_line_ends_come_back(before, now, after, tmp_path):
     path = tmp_path / "config.toml"
     if now is not None:
         path.write_bytes(now)
-    install.restore_line_ends(str(path), before)
+    settings_file.restore_line_ends(str(path), before)
     assert (path.read_bytes() if path.exists() else None) == after

@@ -5,7 +5,7 @@ import pytest
 
 from contextkernel.normalize import Source, normalize
 from contextkernel.normalize.commands import facts
-from contextkernel.normalize.page import page_of
+from contextkernel.normalize import page_of
 
 LOG = "\n".join("2026-03-01T10:00:%02dZ INFO worker-%d handled job %d in %d ms" % (i % 60, i % 4, i, i % 30) for i in range(120))
 HANDLE = "7f3a12bc90de"

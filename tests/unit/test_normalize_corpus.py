@@ -79,7 +79,7 @@ def test_every_format_has_a_changed_and_an_unchanged_case():
     for param in cases():
         path, match = param.values
         kinds.setdefault(os.path.basename(os.path.dirname(path)), set()).add(match.group("kind"))
-    for folder in {row.module for row in FORMATS} | {"plain", "terminal"}:
+    for folder in {(row.arguments or (row.module,))[0] for row in FORMATS} | {"plain", "terminal"}:
         assert kinds.get(folder) == {"output", "unchanged"}, folder
 
 

@@ -3,9 +3,10 @@ from __future__ import annotations
 
 import pytest
 
-from contextkernel.project import diffs, symptom
-from contextkernel.project.frames import Place, frames_of
-from contextkernel.project.places import Repository, found_path
+from contextkernel.slicing.symptom import diff, text as symptom
+from contextkernel.slicing.symptom.frames import Place, frames_of
+from contextkernel.slicing.repository import Repository
+from contextkernel.slicing.path_matching import found_path
 
 
 def places(text):
@@ -55,7 +56,7 @@ def test_names_literals_tests_and_messages():
 
 
 def test_a_diff_gives_places_of_the_new_file_and_its_words():
-    found, words = diffs.read("--- a/x.py\n+++ b/x.py\n@@ -3,2 +3,3 @@ def go():\n a\n-old_name()\n+new_name()\n+--- not a header\n")
+    found, words = diff.read("--- a/x.py\n+++ b/x.py\n@@ -3,2 +3,3 @@ def go():\n a\n-old_name()\n+new_name()\n+--- not a header\n")
     assert found == (Place("x.py", 3, 5),) and "new_name()" in words and "old_name()" in words and "def go():" in words
 
 

@@ -8,9 +8,10 @@ import sys
 
 import pytest
 
-import ck_slice
-from contextkernel.project import graph, scanning
-from contextkernel.project.languages import TABLE, language_of
+from contextkernel.handlers import repo_slice
+from contextkernel.slicing import graph
+from contextkernel.slicing.scan import scan_file
+from contextkernel.slicing.languages import TABLE, language_of
 from contextkernel.store import index as indexes
 
 REPOS = os.path.join(os.path.dirname(os.path.dirname(os.path.abspath(__file__))), "repos")
@@ -21,8 +22,8 @@ def opened(root, paths, base, keeps_edge=None):
     """The repository of a folder by an index in the file `base`."""
     files = {path: (os.path.getsize(os.path.join(root, path)), 1) for path in paths}
     kept = indexes.Index(str(base), "1")
-    kept.refresh(str(root), {path: facts for path, facts in files.items() if language_of(path)}, scanning.scan)
-    return ck_slice.repository_of(str(root), sorted(files), kept, keeps_edge)
+    kept.refresh(str(root), {path: facts for path, facts in files.items() if language_of(path)}, scan_file.scan)
+    return repo_slice.repository_of(str(root), sorted(files), kept, keeps_edge)
 
 
 def files_below(root):
@@ -77,7 +78,7 @@ def test_edges_can_be_deleted_for_a_negative_control(tmp_path):
 def test_order_does_not_depend_on_the_hash_seed(seed, tmp_path):
     symptom = tmp_path / "symptom.txt"
     symptom.write_text("main.ts fails in `one`, see util and kit parts\n  at run (web/src/main.ts:3:1)\n")
-    command = [sys.executable, os.path.join(os.path.dirname(ck_slice.__file__), "ck_slice.py"), "--repo", os.path.join(REPOS, "javascript"),
+    command = [sys.executable, os.path.join(os.path.dirname(os.path.dirname(os.path.dirname(os.path.abspath(repo_slice.__file__)))), "ck.py"), "slice", "--repo", os.path.join(REPOS, "javascript"),
                "--symptom", str(symptom), "--budget", "400", "--wait"]
     ran = [subprocess.run(command, stdout=subprocess.PIPE, check=True, env=dict(os.environ, PYTHONHASHSEED=value, CK_DATA=str(tmp_path / value))).stdout for value in ("5", seed)]
     assert ran[0] == ran[1] and b"web/src/main.ts" in ran[0]

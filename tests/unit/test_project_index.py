@@ -9,8 +9,8 @@ import subprocess
 
 import pytest
 
-from contextkernel.project import roles, scanning
-from contextkernel.project.languages import language_of
+from contextkernel.slicing.scan import file_kinds, scan_file
+from contextkernel.slicing.languages import language_of
 from contextkernel.store import index as indexes, tree
 from contextkernel.store.ignore import refused, rules_of
 from rounds import drawing, for_seeds
@@ -24,7 +24,7 @@ def sources(root):
 
 def refreshed(root, base, **options):
     kept = indexes.Index(str(base), "1")
-    kept.refresh(str(root), sources(root), scanning.scan, **options)
+    kept.refresh(str(root), sources(root), scan_file.scan, **options)
     return kept
 
 
@@ -95,7 +95,7 @@ def test_merges_of_small_segments_leave_the_large_one_until_much_is_dead(tmp_pat
     before, recent, changed = large(), [], []
     for step in range(60):
         (root / ("f%d.py" % (step % 4))).write_text(some_source(random.Random(100 + step)))
-        kept.refresh(str(root), sources(root), scanning.scan)
+        kept.refresh(str(root), sources(root), scan_file.scan)
         recent.append(segments_of(kept, "recent"))
         changed.append(large() != before)
         before = large()
@@ -115,14 +115,14 @@ def test_a_build_that_ends_early_goes_on_where_it_was(tmp_path):
         if len(scanned) == 4:
             raise KeyboardInterrupt
         scanned.append(path)
-        return scanning.scan(path, data)
+        return scan_file.scan(path, data)
 
     kept = indexes.Index(str(tmp_path / "i.db"), "1")
     with pytest.raises(KeyboardInterrupt):
         kept.refresh(str(root), sources(root), dying, segment_bytes=1)
     kept.close()
     kept = indexes.Index(str(tmp_path / "i.db"), "1")
-    assert kept.refresh(str(root), sources(root), scanning.scan) == 2
+    assert kept.refresh(str(root), sources(root), scan_file.scan) == 2
     assert kept.content() == refreshed(root, tmp_path / "clean.db").content()
 
 
@@ -154,7 +154,7 @@ def test_a_new_index_is_for_its_user_only(tmp_path):
     pytest.param(b"x = '\"\"\"'\ndef go(): pass\n", ["go"], 2, id="a triple quote in a string"),
 ])
 def test_odd_python(data, names, line):
-    found = scanning.scan("a.py", data)
+    found = scan_file.scan("a.py", data)
     functions = [one for one in found.definitions if one.kind == "def"]
     assert [one.name for one in functions] == names and functions[0].line == line and found.note == ""
 
@@ -168,7 +168,7 @@ def test_odd_python(data, names, line):
     ("build/a.py", b"a = 1\n", ""), ("dist/a.py", b"a = 1\n", ""), ("env/a.py", b"a = 1\n", ""), ("target/a.rs", b"fn a() {}\n", ""), ("coverage/a.py", b"a = 1\n", ""),
 ])
 def test_what_is_not_scanned_says_why_and_names_of_folders_do_not_count(path, data, note):
-    assert scanning.scan(path, data).note == note
+    assert scan_file.scan(path, data).note == note
 
 
 @pytest.mark.parametrize("suffix", ["py", "js", "go", "java", "rs", "c", "php", "rb"])
@@ -176,7 +176,7 @@ def test_any_bytes_are_scanned(suffix, record_property):
     draw, count = drawing(record_property, 40, 4000)
     for _ in range(count):
         pieces = [b'"', b"'", b"`", b"/*", b"*/", b"//", b"#", b"\\", b"\n", b'"""', b"def a(", b"class B {", b"fn x", b"\xff", b"import (", b"(", b"r#\"", b"/", b"a.b"]
-        scanning.scan("x." + suffix, b"".join(draw.choice(pieces) for _ in range(400)))
+        scan_file.scan("x." + suffix, b"".join(draw.choice(pieces) for _ in range(400)))
 
 
 def test_a_walk_honours_gitignore_and_skips_tools_and_links(tmp_path):
@@ -214,6 +214,6 @@ def test_ignore_rules(rules, path, is_folder, ignored):
 
 
 def test_roles():
-    assert [roles.role_of(path) for path in ("tests/a.py", "src/a_test.go", "a.spec.ts", "src/FooTest.java", "latest.py", "django/test/client.py", "app/migrations/0001_x.py", "db/migrations/loader.py")] == [
+    assert [file_kinds.role_of(path) for path in ("tests/a.py", "src/a_test.go", "a.spec.ts", "src/FooTest.java", "latest.py", "django/test/client.py", "app/migrations/0001_x.py", "db/migrations/loader.py")] == [
         "test", "test", "test", "test", "impl", "impl", "migration", "impl"]
-    assert roles.test_folders(["test/test_a.py", "test/b.py", "django/test/client.py"]) == {"test"}
+    assert file_kinds.test_folders(["test/test_a.py", "test/b.py", "django/test/client.py"]) == {"test"}

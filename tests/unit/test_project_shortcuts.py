@@ -8,8 +8,10 @@ import re
 import pytest
 
 import plugin
-from contextkernel.project import frames, packing, subtokens
-from contextkernel.project.tongues import python
+from contextkernel.slicing.symptom import frames
+from contextkernel.slicing import select
+from contextkernel.slicing.scan import subtokens
+from contextkernel.slicing.languages import python
 from rounds import drawing, for_seeds
 
 SOURCES = [os.path.join(folder, name) for folder, _, names in os.walk(os.path.join(plugin.ROOT, "hooks")) for name in names if name.endswith(".py")]
@@ -104,23 +106,23 @@ def test_blanking_is_that_of_a_plain_walk(record_property):
     ("cannot reindex on an axis", True), ("Cannot\n  'REINDEX', on(an)", True), ("cannot reindexing on an", False), ("on cannot reindex", False), ("cannot reindex1on", True),
     ("scannot reindex on", False), ("cannot reïndex on", False), ("", False)])
 def test_a_run_of_words_of_a_message(text, has):
-    runs = packing._runs([("nothing", "of", "it"), ("cannot", "reindex", "on")])
-    assert packing._with_a_run(text.encode("ascii", "replace"), runs, 1) == ({0} if has else set())
-    assert packing._with_a_run(("x\n\0\n%s\n\0\n" % text).encode("ascii", "replace"), runs, 3) == ({1} if has else set())
-    assert packing._with_a_run(b"cannot\n\0\nreindex on", runs, 2) == set(), "not across a break"
+    runs = select._runs([("nothing", "of", "it"), ("cannot", "reindex", "on")])
+    assert select._with_a_run(text.encode("ascii", "replace"), runs, 1) == ({0} if has else set())
+    assert select._with_a_run(("x\n\0\n%s\n\0\n" % text).encode("ascii", "replace"), runs, 3) == ({1} if has else set())
+    assert select._with_a_run(b"cannot\n\0\nreindex on", runs, 2) == set(), "not across a break"
 
 
 def test_what_blocks_tell_is_what_each_tells_alone():
     worth = {piece: 1.0 + len(piece) / 7 for piece in ("block", "worth", "path", "line", "read_text", "reader", "12")}
-    blocks = [part for text in texts()[:20] for part in text.split("\n\n")] + ["", "reader 12 READ_TEXT readText Reader's", "\n"]
-    together = packing._Told(worth).worths("\n\0\n".join(blocks).encode("ascii", "replace"))
+    blocks = [part for text in texts()[:40] for part in text.split("\n\n")] + ["", "reader 12 READ_TEXT readText Reader's", "\n"]
+    together = select._Told(worth).worths("\n\0\n".join(blocks).encode("ascii", "replace"))
     alone = []
     for block in blocks:
         times = {piece: 0 for piece in worth}
         for word in re.findall(r"[A-Za-z0-9_]+", block):
             for piece in plain_pieces(word.lstrip("0123456789")):
                 times[piece] = times.get(piece, 0) + 1
-        alone.append(sum(worth[piece] * times[piece] * (packing.K1 + 1) / (times[piece] + packing.K1) for piece in worth if times[piece]))
+        alone.append(sum(worth[piece] * times[piece] * (select.K1 + 1) / (times[piece] + select.K1) for piece in worth if times[piece]))
     assert together == pytest.approx(alone) and len([one for one in alone if one]) > 100
 
 

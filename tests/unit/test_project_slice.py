@@ -9,12 +9,14 @@ import types
 
 import pytest
 
-import ck_slice
+from contextkernel.handlers import repo_slice
 from contextkernel import tokens
-from contextkernel.project import ranking, scanning, symptom
-from contextkernel.project.places import Repository
+from contextkernel.slicing import ranking
+from contextkernel.slicing.scan import scan_file
+from contextkernel.slicing.symptom import text as symptom
+from contextkernel.slicing.repository import Repository
 
-ENTRY = os.path.join(os.path.dirname(os.path.abspath(ck_slice.__file__)), "ck_slice.py")
+ENTRY = (os.path.join(os.path.dirname(os.path.dirname(os.path.dirname(os.path.abspath(repo_slice.__file__)))), "ck.py"), "slice")
 TRACE = """sorting of open shelves fails
 Traceback (most recent call last):
   File "/somewhere/shop/main.py", line 5, in main
@@ -46,7 +48,7 @@ def shop(tmp_path, monkeypatch):
 
 
 def sliced(root, *arguments, text=TRACE):
-    ran = subprocess.run([sys.executable, "-I", "-S", ENTRY, "--repo", str(root), "--symptom", "-", "--json", *arguments], input=text.encode(),
+    ran = subprocess.run([sys.executable, "-I", "-S", *ENTRY, "--repo", str(root), "--symptom", "-", "--json", *arguments], input=text.encode(),
                          stdout=subprocess.PIPE, stderr=subprocess.PIPE, env=dict(os.environ))
     assert ran.returncode == 0, ran.stderr
     return json.loads(ran.stdout)
@@ -72,7 +74,7 @@ def test_frames_stay_at_every_depth_and_budget(shop, options, budget):
 
 
 def test_an_unsatisfiable_budget_is_said(shop):
-    text = ck_slice.answer(str(shop), TRACE, ck_slice.Request(1))
+    text = repo_slice.answer(str(shop), TRACE, repo_slice.Request(1))
     assert "the budget of 1 tokens holds not even" in text and "smallest" in text
 
 
@@ -85,7 +87,7 @@ def test_depth_keeps_to_the_imports_of_the_seeds(shop):
 
 
 def test_the_manifest_has_commands_that_print_the_places(shop):
-    text = ck_slice.answer(str(shop), TRACE, ck_slice.Request(8000))
+    text = repo_slice.answer(str(shop), TRACE, repo_slice.Request(8000))
     assert text.startswith("T2@") and "sufficient" not in text.lower() and "blind spots:" in text and "budget: ~" in text
     commands = [line.strip() for line in text.split("\n") if line.strip().startswith("sed -n")]
     shown = "".join(subprocess.run(command, shell=True, cwd=str(shop), stdout=subprocess.PIPE, check=True).stdout.decode() for command in commands)
@@ -93,7 +95,7 @@ def test_the_manifest_has_commands_that_print_the_places(shop):
 
 
 def test_inlined_lines_carry_the_numbers_of_the_file(shop):
-    text = ck_slice.answer(str(shop), TRACE, ck_slice.Request(8000), form="lines")
+    text = repo_slice.answer(str(shop), TRACE, repo_slice.Request(8000), form="lines")
     assert "    11\t        raise ShelfError" in text
 
 
@@ -105,7 +107,7 @@ def test_a_frame_of_another_version_is_found_by_its_function(shop):
 
 def test_a_diff_is_a_symptom(shop, tmp_path):
     (tmp_path / "change.diff").write_text("--- a/shop/errors.py\n+++ b/shop/errors.py\n@@ -1,2 +1,2 @@\n-class Old(Exception):\n+class ShelfError(Exception):\n     pass\n")
-    ran = subprocess.run([sys.executable, ENTRY, "--repo", str(shop), "--from-diff", str(tmp_path / "change.diff"), "--importers", "1", "--depth", "1", "--wait", "--json"],
+    ran = subprocess.run([sys.executable, *ENTRY, "--repo", str(shop), "--from-diff", str(tmp_path / "change.diff"), "--importers", "1", "--depth", "1", "--wait", "--json"],
                          stdout=subprocess.PIPE, check=True)
     assert {"shop/errors.py", "shop/shelves.py"} <= {row["path"] for row in json.loads(ran.stdout)["files"]}
 
@@ -115,7 +117,7 @@ def test_a_diff_is_a_symptom(shop, tmp_path):
     ["--symptom", "-", "--wat"], ["--symptom", "-", "--repo", "/no/such/folder"], ["--symptom", "-", "--importers", "-1"],
 ])
 def test_a_wrong_call_is_one_line_and_exit_2(shop, arguments):
-    ran = subprocess.run([sys.executable, "-I", "-S", ENTRY] + (arguments if "--repo" in arguments else ["--repo", str(shop)] + arguments), input=b"x",
+    ran = subprocess.run([sys.executable, "-I", "-S", *ENTRY] + (arguments if "--repo" in arguments else ["--repo", str(shop)] + arguments), input=b"x",
                          stdout=subprocess.PIPE, stderr=subprocess.PIPE)
     assert ran.returncode == 2 and ran.stdout == b"" and ran.stderr.count(b"\n") == 1 and b"Traceback" not in ran.stderr
 
@@ -135,28 +137,28 @@ def test_an_answer_is_kept_and_an_edit_makes_a_new_one(shop):
 
 def test_without_waiting_an_old_index_names_what_changed(shop, monkeypatch):
     sliced(shop, "--wait")
-    monkeypatch.setattr(ck_slice, "INLINE_BYTES", -1)
+    monkeypatch.setattr(repo_slice, "INLINE_BYTES", -1)
     started = []
     monkeypatch.setattr(subprocess, "Popen", lambda command, **options: started.append(command))
     (shop / "shop/far.py").write_text("def other():\n    pass\n")
-    found = json.loads(ck_slice.answer(str(shop), TRACE, ck_slice.Request(8000), wait=False, form="json"))
+    found = json.loads(repo_slice.answer(str(shop), TRACE, repo_slice.Request(8000), wait=False, form="json"))
     assert found["index"]["changed_since"] == ["shop/far.py"] and found["index"]["building"] and started[0][-1] == "--build"
     assert any("older than the files: 1 changed since, shop/far.py" in line for line in found["blind_spots"])
 
 
 def test_without_waiting_a_first_answer_comes_from_the_best_named_files(shop, monkeypatch):
-    monkeypatch.setattr(ck_slice, "INLINE_BYTES", -1)
-    monkeypatch.setattr(ck_slice, "FIRST_FILES", 2)
+    monkeypatch.setattr(repo_slice, "INLINE_BYTES", -1)
+    monkeypatch.setattr(repo_slice, "FIRST_FILES", 2)
     monkeypatch.setattr(subprocess, "Popen", lambda command, **options: None)
-    found = json.loads(ck_slice.answer(str(shop), TRACE, ck_slice.Request(8000), wait=False, form="json"))
+    found = json.loads(repo_slice.answer(str(shop), TRACE, repo_slice.Request(8000), wait=False, form="json"))
     assert found["index"]["files"] == 2 and len(found["index"]["changed_since"]) == 5
     assert {("shop/main.py", 5), ("shop/shelves.py", 11)} <= lines_of(found), "frames need no index"
 
 
 def test_the_child_brings_the_index_up_to_date(shop):
-    ran = subprocess.run([sys.executable, "-I", "-S", ENTRY, "--repo", str(shop), "--build"], stdout=subprocess.PIPE)
+    ran = subprocess.run([sys.executable, "-I", "-S", *ENTRY, "--repo", str(shop), "--build"], stdout=subprocess.PIPE)
     assert ran.returncode == 0 and ran.stdout == b""
-    assert len(ck_slice.indexes.Index(ck_slice.indexes.file_of(str(shop)), ck_slice.operator_hash(ck_slice.SCANNERS)).files()) == len(FILES)
+    assert len(repo_slice.indexes.Index(repo_slice.indexes.file_of(str(shop)), repo_slice.operator_hash(repo_slice.SCANNERS)).files()) == len(FILES)
 
 
 @pytest.mark.parametrize("frame, read", [
@@ -167,7 +169,7 @@ def test_a_frame_without_its_code_line_says_what_the_line_says(tmp_path, frame, 
     texts = {"app/entry.py": "from app import depot\n\n\ndef start(x):\n    y = x\n    return depot.unload_quickly(y)\n\n\nfor one in ():\n    depot.unload_quickly(one)\n",
              "app/entry.js": "function start(x) {\n    return depot.unload_quickly(x)\n}\n"}
     rows = [types.SimpleNamespace(path=path, number=number, note="") for number, path in enumerate(texts)]
-    facts = {number: ([], scanning.scan(row.path, texts[row.path].encode()).definitions) for number, row in enumerate(rows)}
+    facts = {number: ([], scan_file.scan(row.path, texts[row.path].encode()).definitions) for number, row in enumerate(rows)}
     repository = Repository(str(tmp_path), texts, rows, lambda path: texts[path].encode(), facts.get, lambda terms: {})
     told = symptom.read("it fails:\n  %s\n" % frame)
     code = ranking.code_of_frames(told, repository)

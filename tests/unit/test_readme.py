@@ -46,11 +46,10 @@ def test_the_settings_are_the_program_s():
 
 
 def test_the_options_are_the_installer_s():
-    sys.path.insert(0, os.path.join(plugin.ROOT, "hooks"))
-    import install_main
+    from contextkernel.setup import install
 
     named = set(re.findall(r"`--([a-z-]+)`", README.split("### install.sh")[1].split("\n##")[0]))
-    assert named == set(install_main.FLAGS)
+    assert named == set(install.FLAGS)
 
 
 def test_files_named_are_there():

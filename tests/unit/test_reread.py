@@ -4,8 +4,8 @@ import subprocess
 
 import pytest
 
-from contextkernel.host import proof
-from contextkernel.reread import delta
+from contextkernel.clients.claude import context_check
+from contextkernel import reread as delta
 from rounds import drawing
 
 TEXT = "".join("line %d of the file, with some words in it\n" % n for n in range(1, 201))
@@ -87,7 +87,7 @@ STORY = [("a", None, "tool_use", "r1", ""), ("b", "a", "tool_result", "r1", NUMB
 def test_proof(tmp_path, story, proved):
     path = tmp_path / "t.jsonl"
     path.write_text(rows(*story))
-    assert (proof.shown_texts(str(path), "r2", ["r1"]) == [NUMBERED]) == proved
+    assert (context_check.shown_texts(str(path), "r2", ["r1"]) == [NUMBERED]) == proved
 
 
 @pytest.mark.parametrize("written_before_the_prompt, proved", [(2, True), (3, False)])
@@ -95,8 +95,8 @@ def test_a_late_row_is_replaced_by_one_written_since_the_prompt(tmp_path, writte
     path = tmp_path / "t.jsonl"
     path.write_text(rows(*STORY[:3]))
     since = len(rows(*STORY[:written_before_the_prompt]))
-    assert (proof.shown_texts(str(path), "r2", ["r1"], since) is not None) == proved
-    assert proof.shown_texts(str(path), "r2", ["r1"]) is None
+    assert (context_check.shown_texts(str(path), "r2", ["r1"], since) is not None) == proved
+    assert context_check.shown_texts(str(path), "r2", ["r1"]) is None
 
 
 @pytest.mark.parametrize("file, wrong, proved", [("/w/a.py", True, False), ("/w/b.py", True, True), ("/w/a.py", False, True)])
@@ -106,20 +106,20 @@ def test_after_a_failed_edit_nothing_is_held(tmp_path, file, wrong, proved):
     failed = {"uuid": "f", "parentUuid": "e", "type": "user", "message": {"content": [{"type": "tool_result", "tool_use_id": "e1", "is_error": wrong, "content": "not found"}]}}
     lines = [json.dumps(row, separators=(",", ":")) for row in (edit, failed)]
     path.write_text(rows(*STORY[:2]) + "\n".join(lines) + "\n" + rows(("d", "f", "tool_use", "r2", "")))
-    assert (proof.shown_texts(str(path), "r2", ["r1"], None, file) is not None) == proved
+    assert (context_check.shown_texts(str(path), "r2", ["r1"], None, file) is not None) == proved
 
 
 def test_no_proof_from_damage(tmp_path):
     path = tmp_path / "t.jsonl"
     path.write_bytes(b'\xff{"tool_use_id": "r1" "tool_result"}\n"r2" "tool_use"\n')
-    assert proof.shown_texts(str(path), "r2", ["r1"]) is None and proof.shown_texts(str(tmp_path / "no"), "r2", ["r1"]) is None
+    assert context_check.shown_texts(str(path), "r2", ["r1"]) is None and context_check.shown_texts(str(tmp_path / "no"), "r2", ["r1"]) is None
 
 
 @pytest.mark.parametrize("shown, lines, text", [
     (NUMBERED, 3, "one\ntwo\n"), (NUMBERED + "\n\n<system-reminder>x</system-reminder>", 3, "one\ntwo\n"), ("     1\u2192one", 1, "one"), ("1\tone\n3\tthree", 2, None), ("1\tone", 2, None), ("one", 1, None), ("2\tone", 1, None),
 ])
 def test_numbers_are_taken_off_only_when_they_are_right(shown, lines, text):
-    assert proof.unnumbered(shown, lines) == text
+    assert context_check.unnumbered(shown, lines) == text
 
 
 def with_usage(row_uuid, tokens):
@@ -134,7 +134,7 @@ def with_usage(row_uuid, tokens):
 def test_a_context_that_fell_holds_nothing_for_certain(tmp_path, sizes, proved):
     path = tmp_path / "t.jsonl"
     path.write_text("".join(json.dumps(row) + "\n" for row in with_usage(("c", "d"), sizes)))
-    assert (proof.shown_texts(str(path), "r2", ["r1"]) is not None) == proved
+    assert (context_check.shown_texts(str(path), "r2", ["r1"]) is not None) == proved
 
 
 def test_the_size_of_another_branch_does_not_count(tmp_path):
@@ -142,7 +142,7 @@ def test_the_size_of_another_branch_does_not_count(tmp_path):
     lines = with_usage(("c", "d"), (30000, 31000))
     lines.insert(3, {"uuid": "z", "parentUuid": "b", "type": "assistant", "message": {"usage": {"input_tokens": 90000}}})
     path.write_text("".join(json.dumps(row) + "\n" for row in lines))
-    assert proof.shown_texts(str(path), "r2", ["r1"]) == [NUMBERED]
+    assert context_check.shown_texts(str(path), "r2", ["r1"]) == [NUMBERED]
 
 
 @pytest.mark.parametrize("row, proved", [
@@ -154,7 +154,7 @@ def test_rows_beside_the_conversation(tmp_path, row, proved):
     path = tmp_path / "t.jsonl"
     story = rows(*STORY).split("\n")
     path.write_text("\n".join(story[:3] + [json.dumps(row)] + story[3:]))
-    assert (proof.shown_texts(str(path), "r2", ["r1"]) == [NUMBERED]) == proved
+    assert (context_check.shown_texts(str(path), "r2", ["r1"]) == [NUMBERED]) == proved
 
 
 @pytest.mark.parametrize("mib, proved", [(0, True), (2, True), (6, True), (25, False)])
@@ -163,4 +163,4 @@ def test_how_far_back_a_copy_is_looked_for(tmp_path, mib, proved):
     chain = [json.dumps({"uuid": "c" if n == 63 else "c%d" % n, "parentUuid": "b" if n == 0 else "c%d" % (n - 1), "type": "user", "message": {"content": "x" * (mib << 14)}}) for n in range(64)]
     story = rows(*STORY).split("\n")
     path.write_text("\n".join(story[:2] + chain + story[3:]))
-    assert (proof.shown_texts(str(path), "r2", ["r1"]) == [NUMBERED]) == proved
+    assert (context_check.shown_texts(str(path), "r2", ["r1"]) == [NUMBERED]) == proved

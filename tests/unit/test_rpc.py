@@ -7,10 +7,10 @@ import threading
 
 import pytest
 
-from contextkernel.host import rpc
+from contextkernel.server import jsonrpc
 
 
-def lines_of(data: bytes, longest: int = rpc.LONGEST_LINE, chunks: int = 1 << 14):
+def lines_of(data: bytes, longest: int = jsonrpc.LONGEST_LINE, chunks: int = 1 << 14):
     """Every line that a Reader finds in the bytes, which a thread writes in small pieces."""
     out, into = os.pipe()
 
@@ -21,7 +21,7 @@ def lines_of(data: bytes, longest: int = rpc.LONGEST_LINE, chunks: int = 1 << 14
 
     writer = threading.Thread(target=write)
     writer.start()
-    reader, lines = rpc.Reader(out, longest), []
+    reader, lines = jsonrpc.Reader(out, longest), []
     while True:
         line = reader.line()
         if line is None:
@@ -51,9 +51,9 @@ def test_line_above_the_limit_keeps_its_ends_only():
     short, cut, last = lines_of(b'{"a":1}\n' + body + b'\n{"b":2}\n', longest)
     assert (short, last) == (b'{"a":1}', b'{"b":2}')
     assert len(cut) < 10000 and b"\0" in cut
-    assert rpc.id_in(cut) == 41
-    with pytest.raises(rpc.Refusal):
-        rpc.decode(cut)
+    assert jsonrpc.id_in(cut) == 41
+    with pytest.raises(jsonrpc.Refusal):
+        jsonrpc.decode(cut)
 
 
 def test_line_at_the_limit_passes():
@@ -63,7 +63,7 @@ def test_line_at_the_limit_passes():
 
 def test_unended_line_above_the_limit_is_cut_too():
     (cut,) = lines_of(b'{"jsonrpc":"2.0","id":"k",' + b"y" * 300000, 50000)
-    assert len(cut) < 10000 and rpc.id_in(cut) == "k"
+    assert len(cut) < 10000 and jsonrpc.id_in(cut) == "k"
 
 
 @pytest.mark.parametrize("line, identity", [
@@ -78,45 +78,45 @@ def test_unended_line_above_the_limit_is_cut_too():
     (b"", None),
 ])
 def test_id_in(line, identity):
-    assert rpc.id_in(line) == identity
+    assert jsonrpc.id_in(line) == identity
 
 
 @pytest.mark.parametrize("line", [b"x", b"", b"{", b"\0", b'"\xff"', b"\xef\xbb\xbf{}", b"[" * 200000])
 def test_no_json_is_refused(line):
-    with pytest.raises(rpc.Refusal) as refused:
-        rpc.decode(line)
-    assert refused.value.code == rpc.PARSE_ERROR
+    with pytest.raises(jsonrpc.Refusal) as refused:
+        jsonrpc.decode(line)
+    assert refused.value.code == jsonrpc.PARSE_ERROR
 
 
 @pytest.mark.parametrize("message, code", [
-    ([], rpc.INVALID_REQUEST), (1, rpc.INVALID_REQUEST), ("x", rpc.INVALID_REQUEST), (None, rpc.INVALID_REQUEST),
-    ({}, rpc.INVALID_REQUEST), ({"id": 1}, rpc.INVALID_REQUEST), ({"id": 1, "method": 5}, rpc.INVALID_REQUEST),
-    ({"id": 1, "method": ""}, rpc.INVALID_REQUEST), ({"id": None, "method": "ping"}, rpc.INVALID_REQUEST),
-    ({"id": True, "method": "ping"}, rpc.INVALID_REQUEST), ({"id": {}, "method": "ping"}, rpc.INVALID_REQUEST),
-    ({"id": 1.5, "method": "ping"}, rpc.INVALID_REQUEST), ({"id": 1, "method": "ping", "params": []}, rpc.INVALID_PARAMS),
-    ({"id": 1, "method": "ping", "params": "x"}, rpc.INVALID_PARAMS),
+    ([], jsonrpc.INVALID_REQUEST), (1, jsonrpc.INVALID_REQUEST), ("x", jsonrpc.INVALID_REQUEST), (None, jsonrpc.INVALID_REQUEST),
+    ({}, jsonrpc.INVALID_REQUEST), ({"id": 1}, jsonrpc.INVALID_REQUEST), ({"id": 1, "method": 5}, jsonrpc.INVALID_REQUEST),
+    ({"id": 1, "method": ""}, jsonrpc.INVALID_REQUEST), ({"id": None, "method": "ping"}, jsonrpc.INVALID_REQUEST),
+    ({"id": True, "method": "ping"}, jsonrpc.INVALID_REQUEST), ({"id": {}, "method": "ping"}, jsonrpc.INVALID_REQUEST),
+    ({"id": 1.5, "method": "ping"}, jsonrpc.INVALID_REQUEST), ({"id": 1, "method": "ping", "params": []}, jsonrpc.INVALID_PARAMS),
+    ({"id": 1, "method": "ping", "params": "x"}, jsonrpc.INVALID_PARAMS),
 ])
 def test_what_is_no_request(message, code):
-    with pytest.raises(rpc.Refusal) as refused:
-        rpc.request(message)
+    with pytest.raises(jsonrpc.Refusal) as refused:
+        jsonrpc.request(message)
     assert refused.value.code == code
 
 
 @pytest.mark.parametrize("message, request_", [
-    ({"id": 1, "method": "ping"}, rpc.Request(1, "ping", {})),
-    ({"id": "a", "method": "ping", "params": None}, rpc.Request("a", "ping", {})),
-    ({"id": 0, "method": "m", "params": {"x": 1}, "extra": 2}, rpc.Request(0, "m", {"x": 1})),
-    ({"method": "notifications/x"}, rpc.Request(None, "notifications/x", {})),
-    ({"id": 9, "result": {"roots": []}}, rpc.Request(9, "", {}, {"roots": []})),
-    ({"id": 9, "error": {"code": 1}}, rpc.Request(9, "", {}, None)),
+    ({"id": 1, "method": "ping"}, jsonrpc.Request(1, "ping", {})),
+    ({"id": "a", "method": "ping", "params": None}, jsonrpc.Request("a", "ping", {})),
+    ({"id": 0, "method": "m", "params": {"x": 1}, "extra": 2}, jsonrpc.Request(0, "m", {"x": 1})),
+    ({"method": "notifications/x"}, jsonrpc.Request(None, "notifications/x", {})),
+    ({"id": 9, "result": {"roots": []}}, jsonrpc.Request(9, "", {}, {"roots": []})),
+    ({"id": 9, "error": {"code": 1}}, jsonrpc.Request(9, "", {}, None)),
 ])
 def test_requests(message, request_):
-    assert rpc.request(message) == request_
+    assert jsonrpc.request(message) == request_
 
 
 def test_messages_of_many_threads_stay_whole():
     out, into = os.pipe()
-    writer = rpc.Writer(into)
+    writer = jsonrpc.Writer(into)
     text = "é" * 60000  # more than a pipe holds: each message takes several writes
 
     def send(number):
@@ -126,7 +126,7 @@ def test_messages_of_many_threads_stay_whole():
     threads = [threading.Thread(target=send, args=(n,)) for n in range(4)]
     for thread in threads:
         thread.start()
-    reader = rpc.Reader(out)
+    reader = jsonrpc.Reader(out)
     found = [json.loads(reader.line()) for _ in range(20)]
     for thread in threads:
         thread.join()
@@ -138,4 +138,4 @@ def test_writer_says_when_nobody_reads():
     out, into = os.pipe()
     os.close(out)
     with pytest.raises(BrokenPipeError):
-        rpc.Writer(into).send({})
+        jsonrpc.Writer(into).send({})

@@ -1,7 +1,7 @@
 """Savings: only verified replacements, against what the client alone would have shown, minus what came back."""
-import savings as entry
-from contextkernel.report import savings
-from contextkernel.store import rest
+from contextkernel.commands import savings as entry
+from contextkernel import savings
+from contextkernel.store import backoff
 
 
 def receipt(status, raw, host, shown, **more):
@@ -51,9 +51,9 @@ def test_money_and_real_tokens_are_labelled_estimates():
 def test_a_reset_ends_the_rests_of_all_sessions(tmp_path, monkeypatch, capsys):
     monkeypatch.setenv("CK_DATA", str(tmp_path))
     for session in ("one", "two"):
-        for _ in range(rest.REFUSALS_TO_REST):
-            rest.alarm(session, "Bash", "the client kept the original")
-    assert rest.resting("one", "Bash") and rest.resting("two", "Bash")
+        for _ in range(backoff.REFUSALS_TO_REST):
+            backoff.alarm(session, "Bash", "the client kept the original")
+    assert backoff.resting("one", "Bash") and backoff.resting("two", "Bash")
     assert entry.main(["--reset-canary"]) == 0
     assert "rests ended in 2 sessions" in capsys.readouterr().out
-    assert not rest.resting("one", "Bash") and not rest.resting("two", "Bash")
+    assert not backoff.resting("one", "Bash") and not backoff.resting("two", "Bash")

@@ -2,7 +2,7 @@
 import json
 import pytest
 
-from contextkernel.host import events, shapes
+from contextkernel.clients import events, responses
 
 BASH = {"stdout": "out", "stderr": "", "interrupted": False, "isImage": False, "noOutputExpected": False}
 FILE = {"type": "text", "file": {"filePath": "a", "content": "x", "numLines": 1, "startLine": 7, "totalLines": 1}}
@@ -25,14 +25,14 @@ KNOWN = [
 
 @pytest.mark.parametrize("tool, response, texts, rebuilt", KNOWN)
 def test_known_shapes(tool, response, texts, rebuilt):
-    output = shapes.read(tool, response)
+    output = responses.read(tool, response)
     assert output.texts == texts and output.rebuild(["NEW"]) == rebuilt and output.rebuild(output.texts) == output.rebuild(texts)
 
 
 def test_mcp_blocks_keep_their_order():
     image = {"type": "image", "data": "…"}
     blocks = [{"type": "text", "text": "one", "annotations": {}}, image, {"type": "text", "text": "two"}]
-    output = shapes.read("mcp__a__b", blocks)
+    output = responses.read("mcp__a__b", blocks)
     assert output.texts == ["one", "two"]
     assert output.rebuild(["1", "2"]) == [{"type": "text", "text": "1", "annotations": {}}, image, {"type": "text", "text": "2"}]
 
@@ -44,11 +44,11 @@ def test_mcp_blocks_keep_their_order():
     ("mcp__a__b", []), ("mcp__a__b", [{"type": "image"}]), ("mcp__a__b", [1]), ("mcp__a__b", 7), ("Edit", {"filePath": "x"}), ("", {}),
 ])
 def test_unknown_shapes(tool, response):
-    assert shapes.read(tool, response) is None
+    assert responses.read(tool, response) is None
 
 
 def test_key_names_hold_no_content():
-    assert shapes.key_names({"b": "secret", "a": 1}) == "object(a,b)" and shapes.key_names([{"k": "secret"}]) == "list of 1 (object(k))" and shapes.key_names("secret") == "str"
+    assert responses.key_names({"b": "secret", "a": 1}) == "object(a,b)" and responses.key_names([{"k": "secret"}]) == "list of 1 (object(k))" and responses.key_names("secret") == "str"
 
 
 @pytest.mark.parametrize("arguments, event", [
@@ -65,7 +65,7 @@ def test_decode_of_resident_arguments(arguments, event):
 
 @pytest.mark.parametrize("size, most, shown", [(100, 30000, 100), (30000, 30000, 30000), (108893, 30000, 2240)])
 def test_what_the_client_alone_would_show(size, most, shown):
-    assert shapes.host_bytes("Bash", size, most) == shown
+    assert responses.host_bytes("Bash", size, most) == shown
 
 
 @pytest.mark.parametrize("text", ['["a", "b"]', "[1, 2]", '[{"type": "commit", "n": 1}]', '[{"n": 1}]', '{"a": 1}', '"quoted"', "[INFO] started", '[{"type": []}]'])

@@ -3,7 +3,7 @@ import subprocess
 
 import pytest
 
-from contextkernel.host import shell
+from contextkernel import shell
 from rounds import drawing
 
 CALL = 'python3 "$CK_ROOT/hooks/ck.py" slice --repo . --symptom t.txt'

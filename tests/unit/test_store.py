@@ -10,15 +10,15 @@ import zlib
 
 import pytest
 
-from contextkernel.report import savings
-from contextkernel.store import blobs, book, ledger, live, rest, settings, spool
+from contextkernel import savings
+from contextkernel.store import blobs, recorder, ledger, presence, backoff, settings, spool
 from rounds import drawing
 
 
 @pytest.fixture(autouse=True)
 def own_state(tmp_path, monkeypatch):
     monkeypatch.setenv("CK_DATA", str(tmp_path / "state"))
-    monkeypatch.setattr(book, "ledger", None)
+    monkeypatch.setattr(recorder, "ledger", None)
     monkeypatch.setattr(spool, "_path", "")
 
 
@@ -129,8 +129,8 @@ def test_a_locked_database_does_not_lose_rows():
     books = ledger.open_ledger()
     other = sqlite3.connect(os.path.join(settings.data_root(), "state.db"))
     other.execute("BEGIN EXCLUSIVE")
-    book.ledger = books
-    book.record("receipt", {"session": "s", "tool_use_id": "t", "raw": 7})
+    recorder.ledger = books
+    recorder.record("receipt", {"session": "s", "tool_use_id": "t", "raw": 7})
     other.rollback()
     other.close()
     assert [row["raw"] for row in books.rows("SELECT * FROM receipts")] == [] and books.take_spool() == 1
@@ -146,19 +146,19 @@ def test_same_result_is_booked_once():
 
 def test_log_off_books_nothing(monkeypatch):
     monkeypatch.setenv("CK_LOG_OFF", "1")
-    book.record("receipt", {"session": "s"})
+    recorder.record("receipt", {"session": "s"})
     assert not os.path.exists(os.path.join(settings.data_root(), "spool"))
 
 
 def test_rest_after_three_refusals_probes_every_tenth_and_heals():
     for _ in range(3):
-        assert not rest.resting("s", "Bash")
-        rest.alarm("s", "Bash", "why")
-    assert [rest.resting("s", "Bash") for _ in range(20)] == ([True] * 9 + [False]) * 2
-    assert not rest.resting("s", "Grep") and not rest.resting("other", "Bash")
-    assert rest.untold("s") == "why" and rest.untold("s") == ""
-    rest.heal("s", "Bash")
-    assert not rest.resting("s", "Bash")
+        assert not backoff.resting("s", "Bash")
+        backoff.alarm("s", "Bash", "why")
+    assert [backoff.resting("s", "Bash") for _ in range(20)] == ([True] * 9 + [False]) * 2
+    assert not backoff.resting("s", "Grep") and not backoff.resting("other", "Bash")
+    assert backoff.untold("s") == "why" and backoff.untold("s") == ""
+    backoff.heal("s", "Bash")
+    assert not backoff.resting("s", "Bash")
 
 
 @pytest.mark.parametrize("content", ["", "[]", "null", '{"refused": 3}', '{"refused": {"Bash": "many"}, "seen": []}', "{"])
@@ -166,19 +166,19 @@ def test_a_damaged_rest_file_means_no_rest(content):
     settings.folder("rest")
     with open(os.path.join(settings.data_root(), "rest", "s.json"), "w") as file:
         file.write(content)
-    assert not rest.resting("s", "Bash")
-    rest.alarm("s", "Bash", "why")
+    assert not backoff.resting("s", "Bash")
+    backoff.alarm("s", "Bash", "why")
 
 
 def test_live_is_this_process_until_it_ends():
-    assert not live.served("s")
-    live.mark("s")
-    assert live.served("s")
+    assert not presence.served("s")
+    presence.mark("s")
+    assert presence.served("s")
     child = subprocess.Popen([sys.executable, "-c", ""])
     child.wait()
     with open(os.path.join(settings.data_root(), "live", "s"), "w") as file:
         file.write(str(child.pid))
-    assert not live.served("s")
+    assert not presence.served("s")
 
 
 @pytest.mark.parametrize("value, number, yes", [("", 800, False), ("abc", 800, True), ("-5", 800, True), (" 12 ", 12, True), ("0", 0, False), ("1e3", 800, True)])
@@ -274,7 +274,7 @@ def test_a_sweep_spares_what_was_stored_again_meanwhile_and_bears_a_second_sweep
 def test_a_mark_that_names_no_process_serves_nothing(junk):
     with open(os.path.join(settings.folder("live"), "s"), "w") as file:
         file.write(junk)
-    assert not live.served("s")
+    assert not presence.served("s")
 
 
 def test_a_relative_state_folder_is_one_folder_from_everywhere(tmp_path, monkeypatch):

@@ -9,9 +9,9 @@ import time
 
 import pytest
 
-import after_reply
-from contextkernel.host import session as folders
-from contextkernel.store import blobs, book, ledger, live, spool
+from contextkernel.handlers import verification
+from contextkernel.clients.claude import session_files as folders
+from contextkernel.store import blobs, recorder, ledger, presence, spool
 
 DAY = 86400
 
@@ -42,7 +42,7 @@ def there(handle):
 def test_a_sweep_removes_what_nobody_holds():
     books, handle = ledger.open_ledger(), old_blob()
     given(books, handle, "over")
-    after_reply.sweep(books)
+    verification.sweep(books)
     assert not there(handle)
 
 
@@ -50,26 +50,26 @@ def test_a_sweep_removes_what_nobody_holds():
 def test_what_a_row_in_the_spool_names_stays(days):
     books, one, other = ledger.open_ledger(), old_blob(days), old_blob(days)
     spool.append("receipt", {"session": "s", "handle": one + " " + other})
-    after_reply.sweep(books)
+    verification.sweep(books)
     assert there(one) and there(other)
 
 
 def test_what_the_session_of_a_running_server_was_given_stays():
     books, handle = ledger.open_ledger(), old_blob()
     given(books, handle, "s/1")
-    live.mark("s/1")
-    after_reply.sweep(books)
+    presence.mark("s/1")
+    verification.sweep(books)
     assert there(handle)
 
 
 def test_what_an_open_session_of_the_script_lane_was_given_stays_until_it_ends():
     books, handle = ledger.open_ledger(), old_blob()
     given(books, handle, "s")
-    live.first_in("s", "start-startup", 10)
-    after_reply.sweep(books)
+    presence.first_in("s", "start-startup", 10)
+    verification.sweep(books)
     assert there(handle)
-    live.ended("s")
-    after_reply.sweep(books)
+    presence.ended("s")
+    verification.sweep(books)
     assert not there(handle)
 
 
@@ -77,10 +77,10 @@ def test_what_a_session_was_given_whose_transcript_is_being_written_stays(tmp_pa
     books, handle = ledger.open_ledger(), old_blob()
     (tmp_path / "t.jsonl").write_text("")
     given(books, handle, "s", str(tmp_path / "t.jsonl"))
-    after_reply.sweep(books)
+    verification.sweep(books)
     assert there(handle)
     os.utime(str(tmp_path / "t.jsonl"), (time.time() - 2 * DAY,) * 2)
-    after_reply.sweep(books)
+    verification.sweep(books)
     assert not there(handle)
 
 
@@ -90,7 +90,7 @@ def test_a_use_that_is_in_no_ledger_keeps_a_blob_for_a_day(use):
     handle = blobs.put(data)
     os.utime(blobs.find(handle), (time.time() - 3 * DAY,) * 2)
     {"put": lambda: blobs.put(data), "get": lambda: blobs.get(handle), "touch": lambda: blobs.touch(handle)}[use]()
-    after_reply.sweep(books)
+    verification.sweep(books)
     assert there(handle)
     blobs.sweep(set(), time.time() + 2 * DAY)
     assert not there(handle)
@@ -110,10 +110,10 @@ def test_a_receipt_that_cannot_be_judged_stops_no_other(what, agent, tmp_path):
     assert books.take("receipt", dict(base, tool_use_id="bad", transcript=POISON[what], agent=agent, at=1))
     assert books.take("receipt", dict(base, tool_use_id="good", transcript=str(path), at=2))
     books.close()
-    after_reply.end_session({"session_id": "s", "transcript_path": POISON[what]})
-    found = {row["tool_use_id"]: row["status"] for row in book.ledger.rows("SELECT tool_use_id, status FROM receipts")}
+    verification.end_session({"session_id": "s", "transcript_path": POISON[what]})
+    found = {row["tool_use_id"]: row["status"] for row in recorder.ledger.rows("SELECT tool_use_id, status FROM receipts")}
     assert found == {"bad": "expired", "good": "verified"}
-    done = subprocess.run([sys.executable, "-I", "-S", os.path.join(os.path.dirname(after_reply.__file__), "savings.py")], stdout=subprocess.PIPE, stderr=subprocess.PIPE, timeout=60)
+    done = subprocess.run([sys.executable, "-I", "-S", os.path.join(os.path.dirname(os.path.dirname(os.path.dirname(verification.__file__))), "savings.py")], stdout=subprocess.PIPE, stderr=subprocess.PIPE, timeout=60)
     assert done.returncode == 0 and done.stderr == b""
 
 
@@ -128,7 +128,7 @@ def test_a_row_of_a_transcript_that_nobody_understands_stops_no_judgement(row, t
     books = ledger.open_ledger()
     for use in ("good", "other"):
         assert books.take("receipt", {"session": "s", "handle": "abcdefabcdef", "status": "pending", "tool": "Bash", "lane": "script", "tool_use_id": use, "transcript": str(path)})
-    assert after_reply.judge_pending(books, "s", whole=True) == 2
+    assert verification.judge_pending(books, "s", whole=True) == 2
     assert sorted(r["status"] for r in books.rows("SELECT status FROM receipts")) == ["refused", "verified"]
 
 
@@ -139,12 +139,12 @@ def test_a_row_that_is_rotten_in_the_ledger_hides_no_other():
     books.db.execute("UPDATE receipts SET command = CAST(x'ff80' AS TEXT), raw = 'much' WHERE tool_use_id = 'one'")
     books.db.commit()
     assert [row["tool_use_id"] for row in books.rows("SELECT * FROM receipts ORDER BY tool_use_id")] == ["one", "two"]
-    from contextkernel.report import savings
+    from contextkernel import savings
     assert savings.summary(books.rows("SELECT * FROM receipts"), [])["total"]["results"] == 2
 
 
 def test_a_recall_file_that_is_read_counts_as_a_use(tmp_path):
-    import tool_result
+    from contextkernel.handlers import tool_result
 
     handle = old_blob()
     tool_result.handle({"tool_name": "Read", "tool_input": {"file_path": "/x/" + folders.recall_name(handle)}, "tool_response": {}, "ck_client": "claude", "ck_lane": "script", "session_id": "s"})

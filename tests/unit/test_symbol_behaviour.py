@@ -15,7 +15,7 @@ import types
 
 import pytest
 
-from contextkernel.project.symbol import symbol_slice
+from contextkernel.symbols.slice import symbol_slice
 
 FOLDER = os.path.join(os.path.dirname(os.path.dirname(os.path.realpath(__file__))), "assets", "symbol")
 ASKED = re.compile(r"^# slice (\S+): (.+)$", re.M)

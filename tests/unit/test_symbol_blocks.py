@@ -3,7 +3,7 @@ from __future__ import annotations
 
 import pytest
 
-from contextkernel.project.symbol import symbol_slice
+from contextkernel.symbols.slice import symbol_slice
 
 GO = '''package main
 

@@ -9,7 +9,7 @@ import sys
 import pytest
 
 from contextkernel import tokens
-from contextkernel.project.symbol import symbol_slice, within
+from contextkernel.symbols.slice import symbol_slice, within
 
 ROOT = os.path.dirname(os.path.dirname(os.path.dirname(os.path.realpath(__file__))))
 SOURCE = '''import os

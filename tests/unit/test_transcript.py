@@ -4,7 +4,7 @@ import random
 
 import pytest
 
-from contextkernel.host import transcript
+from contextkernel.clients.claude import transcript
 
 
 def said(model="claude-opus-4-6", tokens=10, **more):

@@ -3,7 +3,8 @@ import json
 
 import pytest
 
-from contextkernel.host import models, rollout, window
+from contextkernel.clients.claude import models, context_budget
+from contextkernel.clients.codex import rollout
 
 
 @pytest.mark.parametrize("model, size, known", [
@@ -22,29 +23,29 @@ def test_models(model, size, known):
     ("claude-opus-5-5", {"CK_CONTEXT_WINDOW": "\u00b2"}, 0, 967000), ("claude-opus-5-5", {"CLAUDE_AUTOCOMPACT_PCT_OVERRIDE": "100"}, 0, 967000),
 ])
 def test_compaction_point(model, environ, used, point):
-    assert window.compaction_point(model, environ, used)[0] == point
+    assert context_budget.compaction_point(model, environ, used)[0] == point
 
 
 @pytest.mark.parametrize("environ, used, compacted_at, point", [
     ({}, 20000, 168002, 168002), ({}, 300000, 168002, 967000), ({}, 20000, 0, 967000), ({}, 20000, 999000, 967000), ({"CK_CONTEXT_WINDOW": "1000000"}, 20000, 168002, 967000),
 ])
 def test_where_the_client_compacted_once_it_will_again(environ, used, compacted_at, point):
-    assert window.compaction_point("claude-sonnet-5", environ, used, compacted_at)[0] == point
+    assert context_budget.compaction_point("claude-sonnet-5", environ, used, compacted_at)[0] == point
 
 
 def test_the_line():
     usage = {"input_tokens": 2000, "cache_read_input_tokens": 350000, "cache_creation_input_tokens": 10000, "output_tokens": 500}
-    budget = window.resolve("6e2e49dc", "claude-opus-5-5", usage, {"CLAUDE_CODE_AUTO_COMPACT_WINDOW": "500000"}, 80000)
+    budget = context_budget.resolve("6e2e49dc", "claude-opus-5-5", usage, {"CLAUDE_CODE_AUTO_COMPACT_WINDOW": "500000"}, 80000)
     assert budget == (41800, "budget: auto: session 6e2e49dc, model claude-opus-5-5, window ~467k, in use ~362k, headroom ~104k -> budget 41k")
 
 
 @pytest.mark.parametrize("used, most, tokens", [(0, 80000, 80000), (960000, 80000, 4000), (2000000, 80000, 4000), (867000, 80000, 40000), (867000, 10000, 10000), (867000, 0, 4000)])
 def test_bounds(used, most, tokens):
-    assert window.resolve("s", "claude-opus-5-5", {"input_tokens": used}, {}, most).tokens == tokens
+    assert context_budget.resolve("s", "claude-opus-5-5", {"input_tokens": used}, {}, most).tokens == tokens
 
 
 def test_an_unknown_model_is_said_to_be_one():
-    assert "unknown model" in window.resolve("s", "mystery", {}, {}, 80000).text and "unknown model" not in window.resolve("s", "mystery", {}, {"CK_CONTEXT_WINDOW": "1000000"}, 80000).text
+    assert "unknown model" in context_budget.resolve("s", "mystery", {}, {}, 80000).text and "unknown model" not in context_budget.resolve("s", "mystery", {}, {"CK_CONTEXT_WINDOW": "1000000"}, 80000).text
 
 
 def test_from_the_session(tmp_path):
@@ -53,17 +54,17 @@ def test_from_the_session(tmp_path):
     rows = [{"type": "assistant", "message": {"id": "m", "model": "claude-opus-4-6", "usage": {"input_tokens": 67000}}}] * 2
     (folder / "s-1.jsonl").write_text("".join(json.dumps(row) + "\n" for row in rows))
     environ = {"CLAUDE_CONFIG_DIR": str(tmp_path), "CLAUDE_CODE_SESSION_ID": "s-1"}
-    assert window.auto_budget(environ, 80000).tokens == 40000
-    assert window.auto_budget({"CK_TRANSCRIPT": str(folder / "s-1.jsonl")}, 80000).tokens == 40000
+    assert context_budget.auto_budget(environ, 80000).tokens == 40000
+    assert context_budget.auto_budget({"CK_TRANSCRIPT": str(folder / "s-1.jsonl")}, 80000).tokens == 40000
 
 
 @pytest.mark.parametrize("environ", [{}, {"CLAUDE_CODE_SESSION_ID": "none", "CLAUDE_CONFIG_DIR": "/nowhere"}, {"CLAUDE_CODE_SESSION_ID": "../x"}, {"CK_TRANSCRIPT": "/nowhere"}])
 def test_without_a_session(environ):
-    assert window.auto_budget(environ, 80000) == (8000, "budget: auto: no session found -> budget 8k")
+    assert context_budget.auto_budget(environ, 80000) == (8000, "budget: auto: no session found -> budget 8k")
 
 
 def test_nonsense_usage_counts_nothing():
-    assert window.occupancy({"input_tokens": "many", "output_tokens": -5, "cache_read_input_tokens": None}) == 0
+    assert context_budget.occupancy({"input_tokens": "many", "output_tokens": -5, "cache_read_input_tokens": None}) == 0
 
 
 @pytest.mark.parametrize("own, tokens, name", [
@@ -77,7 +78,7 @@ def test_a_sub_agent_has_its_own_window(tmp_path, own, tokens, name):
     path = folder / "agent-a1b2c3d4e5.jsonl"
     if own:
         path.write_text("".join(json.dumps(row) + "\n" for row in own))
-    budget = window.auto_budget({"CK_TRANSCRIPT": str(path)}, 80000)
+    budget = context_budget.auto_budget({"CK_TRANSCRIPT": str(path)}, 80000)
     assert budget.tokens == tokens and name in budget.text
 
 
@@ -104,7 +105,7 @@ def counted(used, window=258400):
 def test_the_window_of_a_codex_thread(tmp_path, rows, state):
     path = rollout_of(tmp_path, rows)
     assert rollout.occupancy(path) == state
-    budget = window.auto_budget({"CK_TRANSCRIPT": path}, 80000)
+    budget = context_budget.auto_budget({"CK_TRANSCRIPT": path}, 80000)
     assert budget.tokens == (80000 if state else 8000) and ("session 01a22b9a, model %s," % (state[0] or "unknown") in budget.text if state else "no usage" in budget.text)
 
 
@@ -113,5 +114,5 @@ def test_a_codex_thread_is_found_by_its_id(tmp_path):
     environ = {"CODEX_HOME": str(tmp_path)}
     assert rollout.of_thread(THREAD, environ) == path
     assert [rollout.of_thread(thread, environ) for thread in ("01a22b9a-0000-78e3-b801-7569ec7473bb", "*", "../..", "")] == [""] * 4
-    assert window.auto_budget({"CK_TRANSCRIPT": path}, 80000).tokens == int((int(258400 * 0.9) - 200000) * 0.4)
-    assert window.auto_budget({"CK_TRANSCRIPT": path, "CK_CONTEXT_WINDOW": "250000"}, 80000).tokens == 20000
+    assert context_budget.auto_budget({"CK_TRANSCRIPT": path}, 80000).tokens == int((int(258400 * 0.9) - 200000) * 0.4)
+    assert context_budget.auto_budget({"CK_TRANSCRIPT": path, "CK_CONTEXT_WINDOW": "250000"}, 80000).tokens == 20000

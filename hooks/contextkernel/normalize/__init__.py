@@ -6,7 +6,7 @@ agent asked for exactly these lines, when the text is our own, or when anything 
 from __future__ import annotations
 
 from importlib import import_module
-from typing import FrozenSet, NamedTuple, Optional
+from typing import TYPE_CHECKING, FrozenSet, NamedTuple, Optional
 
 from contextkernel import marks
 from contextkernel.edits import Normalized, fault_in_account
@@ -19,6 +19,9 @@ ROOM, FAILURE_ROOM = 6500, 7800  # characters to aim at: about 1,600 and 1,950 t
 MANY, SPARSE = 50000, 3  # lines, and characters of each on average: more lines that are shorter are next to empty
 READERS = frozenset("cd sed cat head tail xargs find nl tr cut awk ssh less more bat echo true for read done".split())  # programs that show files and nothing of their own
 SAMPLE_HEAD, SAMPLE_TAIL = 12000, 4000  # characters looked at to tell the format
+
+if TYPE_CHECKING:
+    from contextkernel.normalize.document import Page
 
 
 class Source(NamedTuple):
@@ -81,8 +84,7 @@ def _is_binary(text: str) -> bool:
 
 def _rewritten(text: str, source: Source, command, hard: int) -> Optional[Normalized]:
     """The first format's rewriting that pays and is accounted for; None when there is none."""
-    from contextkernel.normalize.page import page_of
-    from contextkernel.normalize.plan import Ask
+    from contextkernel.normalize.layout import Ask
 
     if _is_code(text, source, command):
         return None
@@ -107,12 +109,26 @@ def _rewritten(text: str, source: Source, command, hard: int) -> Optional[Normal
     return normalized
 
 
+def page_of(text: str) -> "Page":
+    """The page of a text.  Costs one split when the text holds no control characters."""
+    from contextkernel.normalize.document import Page
+
+    raw = text.split("\n")
+    if "\x1b" in text or "\b" in text or "\r" in text and "\r" in text.replace("\r\n", "\n"):
+        from contextkernel.normalize.terminal import rendered  # only noisy texts need it
+
+        return rendered(raw)
+    if "\r" in text:
+        return Page([line[:-1] if line.endswith("\r") else line for line in raw], raw)
+    return Page(raw, raw)
+
+
 def _is_code(text: str, source: Source, command) -> bool:
     """Whether the command only printed source code or documents: that is a read, and is never cut."""
     reads = bool(command.stages) and all(stage[0] in READERS for stage in command.stages)
     if not command.files and not reads:
         return False
-    from contextkernel.normalize.code import is_code_file, is_code_shaped, is_data_file
+    from contextkernel.normalize.formats.source_code import is_code_file, is_code_shaped, is_data_file
 
     if source.tool == "Bash" and any(is_code_file(path) for path in command.files):
         return len(text) < SUCCESS_CAP or is_code_shaped(text[:SAMPLE_HEAD])
@@ -121,7 +137,7 @@ def _is_code(text: str, source: Source, command) -> bool:
 
 def _whole(page):
     """A plan that shows every line as it is rendered, as far as the client's cap allows."""
-    from contextkernel.normalize.plan import MUST, Plan, Unit
+    from contextkernel.normalize.layout import MUST, Plan, Unit
 
     return Plan([Unit(index, index, MUST) for index in range(len(page.lines))])
 
@@ -134,10 +150,10 @@ def _plan(page, ask, too_long: bool):
         return import_module("contextkernel.normalize.sparse").plan(page, ask)
     sample = _sample(page.lines)
     for row in candidates(sample, ask.command):
-        plan = import_module("contextkernel.normalize." + row.module).plan(page, ask)
+        plan = import_module("contextkernel.normalize.formats." + row.module).plan(page, ask, *row.arguments)
         if plan is not None:
             return plan if plan.units else _whole(page) if too_long else None
-    from contextkernel.normalize import plain
+    from contextkernel.normalize.formats import plain
 
     return plain.plan(page, ask)
 
@@ -163,8 +179,8 @@ def _sample(lines) -> str:
 
 def _composed(text: str, page, plan, ask) -> Normalized:
     """The text of a plan, with its head mark; no text at all changes when nothing was hidden or folded."""
-    from contextkernel.normalize.compose import composed
-    from contextkernel.normalize.plan import fit
+    from contextkernel.normalize.render import composed
+    from contextkernel.normalize.layout import fit
 
     stretches = fit(page, plan, ask)
     head = []

@@ -3,9 +3,9 @@ from __future__ import annotations
 
 from typing import Dict
 
-from contextkernel.normalize.page import Page
-from contextkernel.normalize.plain import HEAD, TAIL, Survey, unit_of
-from contextkernel.normalize.plan import FACT, Ask, Plan
+from contextkernel.normalize.document import Page
+from contextkernel.normalize.survey import HEAD, TAIL, Survey, unit_of
+from contextkernel.normalize.layout import FACT, Ask, Plan
 
 EMPTY = 3  # characters; lines of no more are shown at the ends only
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 import re
 from typing import Dict, List, Tuple
 
-from contextkernel.normalize.page import Page
+from contextkernel.normalize.document import Page
 
 OSC = re.compile(r"\x1b[\]PX^_].*?(?:\x07|\x1b\\|$)")
 REPAINT = re.compile(r"\x1b\[(?:[12]K|1?G|[023]?J|H|1;1H)")  # what follows is written over the line

@@ -1,0 +1,1 @@
+"""Claude Code: transcripts, settings, permission rules, the shell it starts."""

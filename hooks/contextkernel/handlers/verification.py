@@ -1,0 +1,214 @@
+"""Work that follows a reply: follow the transcript, judge replacements, keep the store small. Needs the ledger (sqlite3)."""
+from __future__ import annotations
+
+import os
+import sqlite3
+import sys
+import time
+
+from contextkernel.store import recorder, presence, backoff, settings
+
+RETRY_AFTER = 60  # seconds until an unusable ledger is tried again
+SETTLED_AFTER = 0.5  # seconds since the ledger was found deleted until a new one is begun
+SWEEP_EVERY = 3600  # seconds between sweeps of a resident process
+MOST_FOLLOWED = 512 * 1024 * 1024  # bytes of a transcript read in one go, its newest; what lies before has been judged, or expires
+UNFIT = (ValueError, TypeError, KeyError, AttributeError, OverflowError, RecursionError)  # what a receipt or transcript raises that nobody wrote so
+_state = {"ledger_tried": 0.0, "swept": 0.0, "gone_since": 0.0, "sessions": set(), "offsets": {}}
+
+
+def run(event: dict) -> None:
+    """The work after one event of the resident lane. Never raises for a store or transcript that cannot be used."""
+    session = str(event.get("session_id") or "")
+    try:
+        if session and session not in _state["sessions"]:
+            presence.mark(session)
+            _state["sessions"].add(session)
+    except OSError as error:
+        _say("session not marked: %s" % error)
+    if event.get("hook_event_name") == "UserPromptSubmit":
+        _attempt("prompt not noted", _prompted, event)
+    if settings.flag("CK_CANARY"):
+        _attempt("canary postponed", judge_pending, session, str(event.get("transcript_path") or ""))
+    if time.time() - _state["swept"] > SWEEP_EVERY and open_book() is not None:
+        _state["swept"] = time.time()
+        _attempt("no sweep", sweep)
+
+
+def _attempt(words: str, work, *arguments) -> None:
+    """Run `work(ledger, …)`: what goes wrong is said, and keeps nothing else from being done. A damaged ledger is mended, and the work done again."""
+    from contextkernel.store import aside
+
+    for _ in range(2):
+        ledger = open_book()
+        if ledger is None:
+            return
+        try:
+            work(ledger, *arguments)
+            return
+        except (OSError, sqlite3.Error) + UNFIT as error:
+            if not aside.is_damage(error):
+                _say("%s: %s" % (words, error))
+                return
+            ledger.damaged = True
+
+
+def _prompted(ledger, event: dict) -> None:
+    from contextkernel.handlers import reread  # late: once a prompt
+
+    ledger.take_spool()  # a resume or clear that the script of SessionStart has just counted
+    reread.prompted(ledger, event)
+
+
+def leave() -> None:
+    """The last work of a resident process: rows that were spooled meanwhile are taken in. Raises OSError, sqlite3.Error."""
+    ledger = open_book(at_once=True)
+    if ledger is not None:
+        ledger.take_spool()
+
+
+def open_book(at_once: bool = False):
+    """The ledger of this process, opened at the first call and used for bookings from then on; None while it cannot be opened.
+
+    One that was damaged, deleted or replaced since is opened anew: a deleted one after a moment, since whoever deletes the
+    whole folder must get to the end of it. Until then rows are spooled.
+    """
+    damaged = recorder.ledger is not None and recorder.ledger.damaged
+    gone = recorder.ledger is not None and not damaged and recorder.ledger.gone()
+    if gone and not _state["gone_since"]:
+        _state["gone_since"] = time.time()
+    if gone and not at_once and time.time() - _state["gone_since"] < SETTLED_AFTER:
+        return None
+    if damaged or gone:
+        recorder.ledger.close()
+        recorder.ledger, _state["ledger_tried"], _state["gone_since"] = None, 0.0, 0.0
+        _state["sessions"].clear()
+    if recorder.ledger is None and not settings.flag("CK_LOG_OFF") and time.time() - _state["ledger_tried"] > RETRY_AFTER:
+        from contextkernel.store import blobs, ledger
+
+        _state["ledger_tried"] = time.time()
+        try:
+            recorder.ledger = ledger.open_ledger(damaged)
+        except blobs.StoreError as error:
+            _say("no ledger, rows are spooled: %s" % error)
+    return recorder.ledger
+
+
+def judge_pending(ledger, session: "str | None", transcript: str = "", whole: bool = False) -> int:
+    """Number of receipts judged now: each pending one of the session (None: of all) against its own transcript.
+
+    `whole` reads the transcripts from their start: the last look, at a session's end or for the report.
+    """
+    judged, news = 0, {}
+    for receipt in ledger.pending(session):
+        try:
+            verdict = _verdict(receipt, transcript_of(receipt, transcript), whole, news)
+        except UNFIT as error:
+            ledger.judge(receipt, "expired", "cannot be judged: %s: %s" % (type(error).__name__, error))
+            continue
+        if verdict:
+            ledger.judge(receipt, verdict.status, verdict.reason)
+            judged += 1
+            try:
+                _remember(receipt, verdict)
+            except OSError as error:
+                _say("no rest after a refusal: %s" % error)
+    return judged
+
+
+def _verdict(receipt: dict, path: str, whole: bool, news: dict):
+    """The canary's Verdict on a receipt, or None. `news`: by transcript, what was read of it for this run."""
+    from contextkernel import canary
+
+    if path not in news:
+        news[path] = {}, {}  # what cannot be read is read once
+        news[path] = follow(path, whole)
+    results, refusals = news[path]
+    result = results.get(receipt["tool_use_id"])
+    return canary.judge((receipt["handle"] or "").split(" ")[0], result and result.text, refusals.get(receipt["tool_use_id"], ""))
+
+
+def _remember(receipt: dict, verdict) -> None:
+    """The rests that script hooks look up. Raises OSError."""
+    if verdict.status == "verified":
+        backoff.heal(receipt["session"], receipt["tool"])
+    elif receipt["lane"] != "failure":
+        backoff.alarm(receipt["session"], receipt["tool"], "%s: %s" % (receipt["tool"], verdict.reason))
+
+
+def transcript_of(receipt: dict, transcript: str) -> str:
+    """The transcript that holds a receipt's result: a sub-agent's is its own file."""
+    path = receipt["transcript"] or transcript
+    if receipt["agent"] and path.endswith(".jsonl"):
+        return os.path.join(path[:-len(".jsonl")], "subagents", "agent-%s.jsonl" % receipt["agent"])
+    return path
+
+
+def follow(path: str, whole: bool = False) -> "tuple[dict, dict]":
+    """(tool results, refusals) by tool use id, among what this process has not read of a transcript yet, or in all of it."""
+    from contextkernel.clients.claude import transcript
+
+    state, results, refusals, more = {} if whole else _state["offsets"].get(path, {}), {}, {}, True
+    steps = MOST_FOLLOWED // transcript.STEP
+    while more and steps:
+        steps -= 1
+        state, news = transcript.advance(state, path, last=MOST_FOLLOWED)
+        results.update(news.results)
+        refusals.update(news.refusals)
+        more = news.more
+    _state["offsets"][path] = state
+    return results, refusals
+
+
+def sweep(ledger) -> None:
+    """Remove expired blobs and old marks. Raises OSError, sqlite3.Error.
+
+    What is pinned stays, what running sessions were given, and what rows in the spool name that nobody has taken in.
+    """
+    from contextkernel.store import blobs, spool
+
+    now = time.time()
+    spooled = spool.handles()  # before the ledger is asked: a row may move there meanwhile
+    running = [row["session"] for row in ledger.sessions() if presence.is_running(row["session"], row["transcript"] or "", now)]
+    blobs.sweep(ledger.pinned(now, running) | spooled, now)
+    presence.sweep(now)
+
+
+def end_session(event: dict) -> None:
+    """The last look at a session: what is still pending after it expires."""
+    session, transcript = str(event.get("session_id") or ""), str(event.get("transcript_path") or "")
+    if settings.flag("CK_CANARY"):
+        _attempt("not judged", judge_pending, session, transcript, True)
+    _attempt("not expired", _expire, session)
+    if not presence.served(session):
+        _attempt("small results not booked", book_unseen, session, transcript)
+    _attempt("mark not removed", lambda ledger: presence.ended(session))
+    _attempt("no sweep", sweep)
+
+
+def _expire(ledger, session: str) -> None:
+    for receipt in ledger.pending(session):
+        ledger.judge(receipt, "expired", "the session ended before its transcript showed the result")
+
+
+def book_unseen(ledger, session: str, path: str) -> None:
+    """Book the results that script hooks let pass without a row: in that lane the follower counts them, at the session's end. Raises sqlite3.Error."""
+    from contextkernel.clients.claude import transcript
+
+    booked = ledger.rows("SELECT tool_use_id AS use, lane FROM receipts WHERE session = ?", (session,))
+    if any(row["lane"] == "resident" for row in booked):
+        return
+    known, calls, state, more = {row["use"] for row in booked}, {}, {}, True
+    steps = MOST_FOLLOWED // transcript.STEP
+    while more and steps:
+        steps -= 1
+        state, news = transcript.advance(state, path, last=MOST_FOLLOWED)
+        more = news.more
+        calls.update(news.calls)
+        for use in news.results.keys() - known:
+            size = len(news.results[use].text.encode("utf-8", "replace"))
+            ledger.take("receipt", {"session": session, "tool_use_id": use, "tool": calls.get(use, ""), "lane": "script", "rule": "", "handle": "",
+                                    "raw": size, "host": size, "shown": size, "status": "", "transcript": path})
+
+
+def _say(words: str) -> None:
+    sys.stderr.write("context-kernel: %s\n" % words)

@@ -1,0 +1,110 @@
+"""git log: one line per commit for hash, date and author; subjects and bodies stay, trailers are folded."""
+from __future__ import annotations
+
+import re
+from typing import Dict, List, Optional
+
+from contextkernel.normalize.document import Page
+from contextkernel.normalize.layout import CONTEXT, FACT, MUST, NOTABLE, PLAIN, Ask, Plan, Unit
+from contextkernel.normalize.severity import FAULT, severity
+
+COMMIT = re.compile(r"commit ([0-9a-f]{7,40})( \(.*\))?$")
+FIELD = re.compile(r"(Author|AuthorDate|Commit|CommitDate|Date|Merge):\s+(.*)$")
+DATE = re.compile(r"\w{3} (\w{3}) (\d{1,2}) (\d\d:\d\d):\d\d (\d{4}) ([+-]\d{4})$")
+MONTHS = "Jan Feb Mar Apr May Jun Jul Aug Sep Oct Nov Dec".split()
+TRAILER = re.compile(r"(?i)\s+(?:co-authored-by|signed-off-by|reviewed-by|acked-by|tested-by|cc|change-id|reported-by|suggested-by|(?:🤖 )?generated with)[: ]")
+KNOWN = re.compile(  # what a log holds besides headers and messages: notes, stats, modes, names, diffs, signatures
+    r"    |(?:Notes|Reflog|Submodule)\b|[MADRCTUX]\d*\t|[\d-]+\t[\d-]+\t|:+\d{6} | \S.* \| | *\d+ files? changed| (?:create|delete|rename|copy|mode|rewrite) | +[\d.]+% |  [<>] |gpg: |Primary key |---$")
+IN_DIFF = re.compile(r"[ +\\-]|@@|diff |index |(?:new|deleted|old) (?:file )?mode |(?:similarity|dissimilarity) index |(?:rename|copy) (?:from|to) |Binary files ")
+FOREIGN, FOREIGN_ROOM = 12, 2500  # lines and characters of another command that may follow the log
+HASH = 12  # digits that stay: unique in any repository of practical size, and git takes them
+ROOM = 11000
+
+
+def plan(page: Page, ask: Ask) -> Optional[Plan]:
+    """Headers as one line each; None when the text does not begin with a commit."""
+    starts = [i for i, line in enumerate(page.lines) if COMMIT.match(line)]
+    if len(starts) < 3 or starts[0] != 0:
+        return None
+    foreign = _foreign(page.lines, starts)
+    tail = next((i for i in foreign if i > starts[-1]), len(page.lines))
+    if len(foreign) > FOREIGN or sum(map(len, page.lines[tail:])) > FOREIGN_ROOM:
+        return None  # the output of another command follows
+    units: List[Unit] = []
+    same = _constant(page.lines, starts)
+    for turn, (start, end) in enumerate(zip(starts, starts[1:] + [tail])):
+        units += _commit(page.lines, start, end, turn, same)
+    units += [Unit(i, i, MUST, turn=-1) for i in range(tail, len(page.lines))]
+    words = "; on all commits " + ", ".join(value for value in same.values() if value) if any(same.values()) else ""
+    return Plan(units, "git log, a header is one line, trailers folded" + words, None, 0 if ask.exit_code else ROOM)
+
+
+def _constant(lines: List[str], starts: List[int]) -> Dict[str, str]:
+    """The author and the time zone that all commits share, "" when they differ."""
+    authors = {line[7:].strip() for line in lines if line.startswith("Author:")}
+    zones = {line.rsplit(" ", 1)[-1] for line in lines if line.startswith("Date:") and DATE.match(line[5:].strip())}
+    return {"author": authors.pop() if len(authors) == 1 else "", "zone": zones.pop() if len(zones) == 1 else ""}
+
+
+def _foreign(lines: List[str], starts: List[int]) -> List[int]:
+    """Indexes of lines that no log holds.  Bare names are a log's (--name-only) when earlier commits have some."""
+    found: List[int] = []
+    names = False
+    for turn, (start, end) in enumerate(zip(starts, starts[1:] + [len(lines)])):
+        at, bare, diff, last = start + 1, [], False, turn == len(starts) - 1
+        while at < end and lines[at].strip():
+            at += 1  # the header
+        for index in range(at, end):
+            line = lines[index]
+            diff = diff or line.startswith("diff --")
+            if not line.strip() or KNOWN.match(line) or diff and IN_DIFF.match(line):
+                continue
+            (bare if " " not in line else found).append(index)
+        names = names or bool(bare) and not last
+        found += [] if names else bare
+    return sorted(found)
+
+
+def _commit(lines: List[str], start: int, end: int, turn: int, same: Dict[str, str]) -> List[Unit]:
+    match = COMMIT.match(lines[start])
+    words = ["commit " + match.group(1)[:HASH] + (match.group(2) or "")]
+    at = start + 1
+    while at < end:
+        field = FIELD.match(lines[at])
+        if not field:
+            break
+        value = field.group(2)
+        if field.group(1) in ("Date", "AuthorDate"):
+            words.insert(1, _date(value)[:16] if same["zone"] else _date(value))
+        elif field.group(1) == "Author" and not same["author"]:
+            words.append(_without_address(value))
+        elif field.group(1) == "Merge":
+            words.append("merge " + value)
+        at += 1
+    units = [Unit(start, at - 1, MUST, ("  ".join(words),), "header")]
+    subject = True
+    for index in range(at, end):
+        line = lines[index]
+        if not line.strip():
+            units.append(Unit(index, index, MUST, (), "blank"))
+        elif TRAILER.match(line):
+            units.append(Unit(index, index, MUST, (), "trailer"))
+        else:
+            units.append(Unit(index, index, MUST if subject else FACT if severity(line) == FAULT or not line.startswith("    ") else PLAIN, None, "gap", turn))
+            subject = False
+    return units
+
+
+def _without_address(value: str) -> str:
+    """A name without the address in angle brackets behind it."""
+    at = value.find(" <", value.rfind(">", 0, len(value) - 1) + 1) if value.endswith(">") else -1
+    return value[:at] if at >= 0 else value
+
+
+def _date(value: str) -> str:
+    """ISO order for git's default form, other forms as they are."""
+    match = DATE.match(value)
+    if not match or match.group(1) not in MONTHS:
+        return value
+    month, day, time, year, zone = match.groups()
+    return "%s-%02d-%02d %s %s" % (year, MONTHS.index(month) + 1, int(day), time, zone)

@@ -1,0 +1,108 @@
+"""HTML: the visible text with titles, ids and link targets of anchors; scripts, styles and markup are left out."""
+from __future__ import annotations
+
+from typing import List, Optional, Tuple
+
+from contextkernel.normalize.markup import Piece, pieces
+from contextkernel.normalize.document import Page
+from contextkernel.normalize.survey import Survey, unit_of
+from contextkernel.normalize.layout import CONTEXT, FACT, MUST, NOTABLE, PLAIN, RARE, Ask, Plan, Unit
+
+BLOCKS = frozenset("address article aside blockquote body br button caption dd div dl dt fieldset figcaption figure footer form h1 h2 h3 h4 h5 h6 head header hr html li main nav ol option p pre section summary table tbody td tfoot th thead title tr ul".split())
+SILENT = frozenset("script style svg noscript template iframe canvas head-only".split())
+HEADINGS = frozenset("h1 h2 h3 h4 h5 h6 title dt th caption summary".split())
+ROOM = 9000
+
+
+class Reader:
+    """Collects (source line, text, whether it is a heading or a named place) for every visible line."""
+
+    def __init__(self) -> None:
+        self.lines: List[Tuple[int, str, bool]] = []
+        self.words: List[str] = []
+        self.start = 0
+        self.silent = 0
+        self.heading = False
+
+    def read(self, text: str) -> None:
+        """Take a whole page."""
+        for piece in pieces(text):
+            getattr(self, "_take_" + piece.kind)(piece)
+        self.flush()
+
+    def flush(self) -> None:
+        text = " ".join("".join(self.words).replace("\xa0", " ").split())
+        if text:
+            self.lines.append((self.start, text, self.heading))
+        self.words, self.heading = [], False
+
+    def add(self, text: str, line: int) -> None:
+        if not self.words:
+            self.start = line
+        self.words.append(text)
+
+    def _take_start(self, piece: Piece) -> None:
+        tag, given = piece.text, piece.attributes
+        if tag in SILENT:
+            self.silent += 1
+        elif tag in BLOCKS:
+            self.flush()
+        place = given.get("id") or (given.get("name") if tag in ("a", "input", "meta", "form", "select") else None)
+        if tag in HEADINGS:
+            self.heading = True
+        if place and not self.silent:
+            self.add(" #%s " % place, piece.line)
+            self.heading = True
+        for key in ("alt", "title", "placeholder", "content" if place else "aria-label"):
+            if given.get(key) and not self.silent:
+                self.add(" %s " % given[key][:200], piece.line)
+
+    def _take_end(self, piece: Piece) -> None:
+        if piece.text in SILENT:
+            self.silent = max(0, self.silent - 1)
+        elif piece.text in BLOCKS:
+            self.flush()
+
+    def _take_text(self, piece: Piece) -> None:
+        if not self.silent and piece.text.strip():
+            self.add(piece.text, piece.line)
+        elif not self.silent and self.words:
+            self.words.append(" ")
+
+    def _take_comment(self, piece: Piece) -> None:
+        from contextkernel.normalize.severity import FAULT, severity
+
+        if severity(piece.text) == FAULT:
+            self.flush()
+            self.add("<!-- %s -->" % piece.text.strip()[:300], piece.line)
+            self.flush()
+
+
+def plan(page: Page, ask: Ask) -> Optional[Plan]:
+    """Visible lines in place of the source; None when the markup gives no text."""
+    reader = Reader()
+    reader.read("\n".join(page.lines))
+    if len(reader.lines) < 3:
+        return None
+    text = _page(page, reader.lines)
+    survey = Survey(text.lines, bool(ask.exit_code))
+    ranks = survey.ranks()
+    headings = {i for i, line in enumerate(reader.lines) if line[2]}
+    units = []
+    for index in range(len(text.lines)):
+        rank = NOTABLE if index in headings else ranks.get(index, PLAIN)
+        line = text.lines[index]
+        units.append(unit_of(text, index, rank) if len(line) > 1200 else Unit(index, index, rank, (line,), "html"))
+    return Plan(units, "HTML as visible text", survey.digest, 0 if ask.exit_code else ROOM, text)
+
+
+def _page(page: Page, found: List[Tuple[int, str, bool]]) -> Page:
+    """The visible lines as a page: each stands for its source lines up to the next one's."""
+    firsts: List[int] = []
+    texts: List[str] = []
+    for number, text, _ in found:
+        firsts.append(number - 1 if firsts else 0)
+        texts.append(text)
+    source_first = [page.span(f, f)[0] - 1 for f in firsts]
+    lasts = [max(a, b - 1) for a, b in zip(source_first, source_first[1:] + [len(page.raw)])]
+    return Page(texts, page.raw, source_first, lasts)

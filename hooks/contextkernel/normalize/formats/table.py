@@ -1,0 +1,68 @@
+"""Tables padded with blanks: padding is squeezed, rows of one kind are collapsed, every unusual row stays."""
+from __future__ import annotations
+
+import re
+from typing import Dict, List, Optional
+
+from contextkernel.normalize.outliers import far_or_rare
+from contextkernel.normalize.document import Page
+from contextkernel.normalize.survey import Survey, room_for
+from contextkernel.normalize.layout import CONTEXT, FACT, LISTED, MUST, NOTABLE, PLAIN, RARE, Ask, Plan, Unit
+from contextkernel.normalize.severity import FAULT, WARNING, severity
+
+GAP = re.compile(r"\s{2,}|\t| \| | \|$|^\| ")
+PADDING = re.compile(r"(?<=\S) {3,}(?=\S)")
+FEWEST, SHARE = 8, 0.9  # rows; share of the lines with as many fields as the header
+FEW = 8  # distinct values of a column that names categories
+HEAD_ROWS, TAIL_ROWS = 4, 2
+ALL_ROOM = 3600  # characters; a squeezed table up to this size stays whole
+
+
+def plan(page: Page, ask: Ask) -> Optional[Plan]:
+    """Rows as units; None when rows do not have the header's number of fields (an empty cell would be lost)."""
+    lines = page.lines
+    if all(any(char.isdigit() for char in line) for line in [line for line in lines[:12] if line.strip()][:3]):
+        return None  # no header: a log, more likely
+    counts: Dict[int, int] = {}
+    fields = [GAP.split(line.strip()) if line.strip() else [] for line in lines]
+    for row in fields:
+        counts[len(row)] = counts.get(len(row), 0) + 1
+    width = max((count for count in counts if count >= 2), key=lambda count: counts[count], default=0)
+    rows = [i for i, row in enumerate(fields) if len(row) == width]
+    if len(rows) < FEWEST or len(rows) < SHARE * sum(1 for row in fields if row):
+        return None
+    header = fields[rows[0]]
+    if any(char.isdigit() for field in header for char in field) or rows[0] > 6:
+        return None  # rows without a header: a log, more likely
+    squeezed = [PADDING.sub("  ", line) if i else line for i, line in enumerate(lines)]
+    squeezed[0] = PADDING.sub("  ", lines[0])
+    total = sum(map(len, squeezed)) + len(squeezed)
+    ranks = _ranks(lines, fields, rows, total <= ALL_ROOM)
+    units = [Unit(i, i, rank, None if squeezed[i] == lines[i] else (squeezed[i],), "padding") for i, rank in sorted(ranks.items())]
+    survey = Survey(lines, bool(ask.exit_code))
+    return Plan(units, "table, padding squeezed", survey.digest, 0 if ask.exit_code else room_for(page, survey, ask))
+
+
+def _ranks(lines: List[str], fields: List[List[str]], rows: List[int], whole: bool) -> Dict[int, int]:
+    inside = set(rows)
+    ranks: Dict[int, int] = {}
+    for index, line in enumerate(lines):
+        if index not in inside:
+            ranks[index] = MUST if line.strip() else PLAIN
+        elif whole or index in rows[:HEAD_ROWS] or index in rows[-TAIL_ROWS:]:
+            ranks[index] = MUST
+    columns = list(zip(*[fields[i] for i in rows[1:]]))
+    often = 0
+    for cells in columns:
+        for position in far_or_rare(list(cells)):
+            ranks[rows[1 + position]] = min(NOTABLE, ranks.get(rows[1 + position], NOTABLE))
+        often += len(set(cells)) <= FEW
+    levels = [severity(lines[i]) for i in rows]
+    if levels.count(FAULT) <= max(8, len(rows) // 4):
+        for index, level in zip(rows, levels):
+            if level == FAULT:
+                ranks[index] = min(FACT, ranks.get(index, FACT))
+    survey = Survey([lines[i] for i in rows])
+    for position, rank in survey.ranks().items():
+        ranks.setdefault(rows[position], min(rank, RARE) if rank <= RARE else rank)
+    return ranks

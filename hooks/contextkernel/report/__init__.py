@@ -1,1 +1,0 @@
-"""Reports: sums over the ledger, as data and as text."""

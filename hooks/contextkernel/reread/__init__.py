@@ -1,1 +1,0 @@
-"""Re-reads: a file that the context holds already comes back as a mark, or as what changed."""

@@ -1,0 +1,40 @@
+"""Any other programming language: definitions by common keywords, no imports."""
+from __future__ import annotations
+
+import re
+from typing import List
+
+from contextkernel.slicing.scan.definitions import Definition, matched
+
+_DEFINITIONS = (re.compile(r"\n(?P<indent>[ \t]*)(?:(?:export|default|async|pub|public|private|protected|internal|static|final|abstract|override|virtual|sealed|partial|local|open|data)[ \t]+)*"
+                           r"(?P<kind>def|class|func|fun|fn|function|struct|enum|trait|interface|type|module|object|record|protocol|extension|sub|proc)[ \t]+(?:self\.)?(?P<name>[A-Za-z_]\w*)", re.M),)
+
+
+def blank(text: str) -> str:
+    """The text itself: comments are not known."""
+    return text
+
+
+def definitions(text: str, masked: str) -> List[Definition]:
+    """What common keywords introduce."""
+    return matched(_DEFINITIONS, masked)
+
+
+def imports(text: str, masked: str) -> List[str]:
+    """None: there is no resolver."""
+    return []
+
+
+def blind_spot(text: str) -> str:
+    """Nothing."""
+    return ""
+
+
+def targets(spec: str, path: str, tree) -> List[str]:
+    """None."""
+    return []
+
+
+def implied(path: str, tree) -> List[str]:
+    """None."""
+    return []

@@ -1,0 +1,1 @@
+"""One file at a time: definitions, imports, words."""

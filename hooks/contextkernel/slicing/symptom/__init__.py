@@ -1,0 +1,1 @@
+"""What a symptom text says: frames, paths, names, words, a diff."""

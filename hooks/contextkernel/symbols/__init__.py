@@ -1,0 +1,1 @@
+"""One definition and everything in its file that it needs."""

@@ -1,1 +1,0 @@
-"""Judgement: whether the client really applied what a hook answered."""
