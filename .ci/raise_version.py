@@ -2,8 +2,10 @@
 
     python3 .ci/raise_version.py 0.2.0 "What a user notices, in one line"
 
-Exit 0 when every place was written, 2 with one line when the call or a place is wrong (then nothing is written).
+Exit 0 when every place was written, 2 with one line when the call or a place is wrong (then nothing
+is written).
 """
+
 from __future__ import annotations
 
 import datetime
@@ -27,7 +29,9 @@ class UsageError(Exception):
 
 
 def versions() -> dict[str, str]:
-    """The version that each place states now. Raises UsageError where a place states none or several."""
+    """The version that each place states now. Raises UsageError where a place states none or
+    several.
+    """
     stated = {}
     for name, line in PLACES.items():
         found = line.findall(read(name))

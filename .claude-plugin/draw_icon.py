@@ -1,4 +1,7 @@
-"""Draw icon.png beside this file: many lines go in, a few bright ones come out. Run it after a change."""
+"""Draw icon.png beside this file: many lines go in, a few bright ones come out. Run it after a
+change.
+"""
+
 from __future__ import annotations
 
 import os
@@ -29,7 +32,9 @@ def coverage(x: float, y: float, box: tuple[float, float, float, float], corner:
     return min(1.0, max(0.0, corner - (dx * dx + dy * dy) ** 0.5 + 0.5))
 
 
-def over(below: tuple[int, int, int], above: tuple[int, int, int], share: float) -> tuple[int, int, int]:
+def over(
+    below: tuple[int, int, int], above: tuple[int, int, int], share: float
+) -> tuple[int, int, int]:
     """`above` laid on `below` with the given share, 0 to 1."""
     return tuple(round(b + (a - b) * share) for a, b in zip(above, below))
 
@@ -43,7 +48,9 @@ def row(y: int) -> bytes:
         for centre, left, right, paint in near:
             share = coverage(x + 0.5, y + 0.5, (left, centre - BAR, right, centre + BAR), BAR)
             colour = over(colour, paint, share) if share else colour
-        line += bytes(colour) + bytes([round(255 * coverage(x + 0.5, y + 0.5, (0, 0, SIZE, SIZE), CORNER))])
+        line += bytes(colour) + bytes(
+            [round(255 * coverage(x + 0.5, y + 0.5, (0, 0, SIZE, SIZE), CORNER))]
+        )
     return bytes(line)
 
 
@@ -56,7 +63,12 @@ def png() -> bytes:
     """The whole icon as PNG bytes, 8-bit RGBA, no filter."""
     pixels = b"".join(b"\0" + row(y) for y in range(SIZE))
     header = struct.pack(">IIBBBBB", SIZE, SIZE, 8, 6, 0, 0, 0)
-    return b"\x89PNG\r\n\x1a\n" + chunk(b"IHDR", header) + chunk(b"IDAT", zlib.compress(pixels, 9)) + chunk(b"IEND", b"")
+    return (
+        b"\x89PNG\r\n\x1a\n"
+        + chunk(b"IHDR", header)
+        + chunk(b"IDAT", zlib.compress(pixels, 9))
+        + chunk(b"IEND", b"")
+    )
 
 
 def main() -> int:

@@ -8,6 +8,7 @@ runs `echo hi`.  Rows: no hook | our resident lane | our script lane.  A round p
 are taken turn by turn within a round.  The reading turn may take as long as the CPU limit (hooks/contextkernel/clients/cpu_limit.py);
 the next must be as fast as with a hook that does nothing (latency.json).  The model is the fake API of tests/harness.  Writes bench/results/hostile_turn.json.
 """
+
 from __future__ import annotations
 
 import argparse
@@ -17,7 +18,11 @@ import sys
 import tempfile
 
 HERE = os.path.dirname(os.path.realpath(__file__))
-sys.path[:0] = [HERE, os.path.join(HERE, "..", "hooks"), os.path.join(HERE, "..", "tests", "harness")]
+sys.path[:0] = [
+    HERE,
+    os.path.join(HERE, "..", "hooks"),
+    os.path.join(HERE, "..", "tests", "harness"),
+]
 import machine
 import plugin
 import run_claude
@@ -35,29 +40,44 @@ UNITS = {  # a text, repeated on one line
     "backspaces": "a\b\b",
     "carriage returns": "x\r",
 }
-TARGET_MS = 15.0  # over no hook, median of the next turn: what a no-op hook costs the client itself is 12 (latency.json)
+# over no hook, median of the next turn: what a no-op hook costs the client itself is 12
+# (latency.json)
+TARGET_MS = 15.0
 WARM_UPS = 1
 
 
 def scenario(row: str, root: str) -> dict:
-    """One session: for each hostile file a `cat`, then an `echo`; before them one `echo` to warm up."""
-    names = ["hostile%d.log" % number for number in range(len(UNITS))]
+    """One session: for each hostile file a `cat`, then an `echo`; before them one `echo` to warm
+    up.
+    """
+    names = [f"hostile{number}.log" for number in range(len(UNITS))]
     echo = {"tools": [["Bash", {"command": "echo hi"}]]}
     turns = [echo] * WARM_UPS
     for name in names:
-        turns += [{"tools": [["Bash", {"command": "cat %s" % name}]]}, echo]
-    head = "".join("line %d of the log\n" % number for number in range(60))
-    play = {"turns": turns + ["done"], "timeout_s": 600, "env": {"PATH": os.path.join(root, "bin") + os.pathsep + os.environ["PATH"]},
-            "files": {name: head + (unit * (SIZE // len(unit))) + "\n" for name, unit in zip(names, UNITS.values())}}
+        turns += [{"tools": [["Bash", {"command": f"cat {name}"}]]}, echo]
+    head = "".join(f"line {number} of the log\n" for number in range(60))
+    play = {
+        "turns": turns + ["done"],
+        "timeout_s": 600,
+        "env": {"PATH": os.path.join(root, "bin") + os.pathsep + os.environ["PATH"]},
+        "files": {
+            name: head + (unit * (SIZE // len(unit))) + "\n"
+            for name, unit in zip(names, UNITS.values())
+        },
+    }
     if row == SCRIPT:
-        play["user_settings"] = {"hooks": events.settings_hooks(os.path.realpath(sys.executable), machine.ROOT)}
+        play["user_settings"] = {
+            "hooks": events.settings_hooks(os.path.realpath(sys.executable), machine.ROOT)
+        }
     elif row == RESIDENT:
         play["args"] = ["--plugin-dir", plugin.copy_to(root)]
     return play
 
 
-def turns_ms(row: str) -> "tuple[list, list]":
-    """Milliseconds from request to request of the reading turns and of those after them.  Raises AssertionError when the session broke."""
+def turns_ms(row: str) -> tuple[list, list]:
+    """Milliseconds from request to request of the reading turns and of those after them.  Raises
+    AssertionError when the session broke.
+    """
     root = tempfile.mkdtemp(prefix="ck-hostile-")
     try:
         os.mkdir(os.path.join(root, "bin"))
@@ -80,20 +100,31 @@ def measure(rounds: int) -> dict:
             row = ROWS[(place + number) % len(ROWS)]
             for kept, spent in zip(values[row], turns_ms(row)):
                 kept.append(spent)
-        print("round %d of %d" % (number + 1, rounds), file=sys.stderr)
+        print(f"round {number + 1} of {rounds}", file=sys.stderr)
     return values
 
 
 def summary(values: dict) -> list:
-    """Rows: turn, lane, n, median, worst, and the median of the paired differences to the session without a hook."""
+    """Rows: turn, lane, n, median, worst, and the median of the paired differences to the
+    session without a hook.
+    """
     rows = []
     for turn, which in (("reads 300 KB", 0), ("next", 1)):
         for row in ROWS:
             rounds, others = values[row][which], values[NONE][which]
             spent = [value for one in rounds for value in one]
             gaps = [own - other for pair in zip(rounds, others) for own, other in zip(*pair)]
-            rows.append({"turn": turn, "lane": row, "n": len(spent), "median_ms": round(machine.quantile(spent, 0.5), 1), "p95_ms": round(machine.quantile(spent, 0.95), 1),
-                         "worst_ms": round(max(spent), 1), "over_no_hook_ms": round(machine.quantile(gaps, 0.5), 1)})
+            rows.append(
+                {
+                    "turn": turn,
+                    "lane": row,
+                    "n": len(spent),
+                    "median_ms": round(machine.quantile(spent, 0.5), 1),
+                    "p95_ms": round(machine.quantile(spent, 0.95), 1),
+                    "worst_ms": round(max(spent), 1),
+                    "over_no_hook_ms": round(machine.quantile(gaps, 0.5), 1),
+                }
+            )
     return rows
 
 
@@ -107,13 +138,36 @@ def main(argv=None) -> int:
     facts = machine.facts(run_claude.default_client())
     rows = summary(measure(args.rounds))
     found = {(row["turn"], row["lane"]): row for row in rows}
-    readme = [{"number": "Turn after a hostile `cat` of 300 KB, resident lane", "value": "%.0f ms (%+.1f over no hook)" % (found["next", RESIDENT]["median_ms"], found["next", RESIDENT]["over_no_hook_ms"]),
-               "baseline": "no hook %.0f ms" % found["next", NONE]["median_ms"], "n": found["next", RESIDENT]["n"],
-               "worst": "worst %.0f ms; the `cat` itself %.0f, worst %.0f ms" % (found["next", RESIDENT]["worst_ms"], found["reads 300 KB", RESIDENT]["median_ms"], found["reads 300 KB", RESIDENT]["worst_ms"])}]
-    path = machine.write("hostile_turn", {"machine": facts, "rounds": args.rounds, "size": SIZE, "target_over_no_hook_ms": TARGET_MS, "rows": rows, "readme": readme})
+    readme = [
+        {
+            "number": "Turn after a hostile `cat` of 300 KB, resident lane",
+            "value": (
+                f"{found['next', RESIDENT]['median_ms']:.0f} ms "
+                f"({found['next', RESIDENT]['over_no_hook_ms']:+.1f} over no hook)"
+            ),
+            "baseline": f"no hook {found['next', NONE]['median_ms']:.0f} ms",
+            "n": found["next", RESIDENT]["n"],
+            "worst": (
+                f"worst {found['next', RESIDENT]['worst_ms']:.0f} ms; the `cat` itself "
+                f"{found['reads 300 KB', RESIDENT]['median_ms']:.0f}, worst "
+                f"{found['reads 300 KB', RESIDENT]['worst_ms']:.0f} ms"
+            ),
+        }
+    ]
+    path = machine.write(
+        "hostile_turn",
+        {
+            "machine": facts,
+            "rounds": args.rounds,
+            "size": SIZE,
+            "target_over_no_hook_ms": TARGET_MS,
+            "rows": rows,
+            "readme": readme,
+        },
+    )
     columns = ["turn", "lane", "n", "median ms", "p95 ms", "worst ms", "over no hook ms"]
     print(machine.markdown(columns, [list(row.values()) for row in rows]))
-    print("\n%s" % path)
+    print(f"\n{path}")
     return 0
 
 

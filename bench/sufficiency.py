@@ -19,6 +19,7 @@ control deletes a share of the import edges (at the first distance).  Rows of ra
 graph carries: where the words of the report carry them, deleting edges does not lower them.  Callers come from sufficiency_oracle.py or sufficiency_js.py, which share no
 code with the slicer.  --self-test runs on a small generated repository and fails when a fault is planted.
 """
+
 from __future__ import annotations
 
 import argparse
@@ -31,7 +32,8 @@ import shutil
 import sys
 import tempfile
 import time
-from typing import Any, Callable, Dict, Iterator, List, NamedTuple, Optional, Tuple
+from collections.abc import Iterator
+from typing import Any, Callable, NamedTuple
 
 HERE = os.path.dirname(os.path.realpath(__file__))
 sys.path[:0] = [HERE, os.path.join(os.path.dirname(HERE), "hooks")]
@@ -42,8 +44,8 @@ import sufficiency_js
 import sufficiency_oracle
 import sufficiency_selftest
 from contextkernel.slicing import graph
-from contextkernel.slicing.scan import scan_file
 from contextkernel.slicing.languages import language_of
+from contextkernel.slicing.scan import scan_file
 from contextkernel.slicing.slice import Request, slice_repository
 
 Z = 1.959964  # 95 % two-sided, for Wilson's interval
@@ -71,7 +73,7 @@ class Outcome(NamedTuple):
     seconds: float
 
 
-def wilson(hits: int, n: int) -> Tuple[float, float]:
+def wilson(hits: int, n: int) -> tuple[float, float]:
     """The 95 % interval of a share (Wilson 1927)."""
     if not n:
         return 0.0, 1.0
@@ -81,15 +83,17 @@ def wilson(hits: int, n: int) -> Tuple[float, float]:
     return max(0.0, middle - half), min(1.0, middle + half)
 
 
-def cases(tree: Any, oracle: Any, hops: int, most: int, seed: int) -> List[Case]:
-    """At most so many cases: one caller of every site first, further callers only when sites are few."""
-    chance = random.Random("%d/%d" % (seed, hops))
+def cases(tree: Any, oracle: Any, hops: int, most: int, seed: int) -> list[Case]:
+    """At most so many cases: one caller of every site first, further callers only when sites are
+    few.
+    """
+    chance = random.Random(f"{seed}/{hops}")
     sites = [(site, tree.callers_at(site, hops)) for site in tree.sites(random.Random(seed))]
     sites = [(site, frames) for site, frames in sites if frames]
     chance.shuffle(sites)
     for _, frames in sites:
         chance.shuffle(frames)
-    found: List[Case] = []
+    found: list[Case] = []
     for turn in range(max([len(frames) for _, frames in sites], default=0)):
         for site, frames in sites:
             if turn < len(frames) and len(found) < most:
@@ -97,11 +101,14 @@ def cases(tree: Any, oracle: Any, hops: int, most: int, seed: int) -> List[Case]
     return found
 
 
-def keeps_edge(drop: float, seed: int) -> "Optional[Callable[[str, str], bool]]":
+def keeps_edge(drop: float, seed: int) -> Callable[[str, str], bool] | None:
     """Which import edges stay when a share is deleted: by a hash of the edge and the seed."""
     if not drop:
         return None
-    return lambda source, target: int(hashlib.sha256(("%d %s %s" % (seed, source, target)).encode()).hexdigest()[:8], 16) >= drop * 16 ** 8
+    return lambda source, target: (
+        int(hashlib.sha256((f"{seed} {source} {target}").encode()).hexdigest()[:8], 16)
+        >= drop * 16**8
+    )
 
 
 class Bench:
@@ -115,13 +122,17 @@ class Bench:
         listing = tree.listing(self.root)
         sources = {path: facts for path, facts in listing.files.items() if language_of(path)}
         started = time.process_time()
-        self.index = index.Index(index.file_of(self.root), repo_slice.operator_hash(repo_slice.SCANNERS))
+        self.index = index.Index(
+            index.file_of(self.root), repo_slice.operator_hash(repo_slice.SCANNERS)
+        )
         self.index.refresh(self.root, sources, scan_file.scan)
         self.index_seconds = time.process_time() - started
         self.sizes = {path: -(-facts[0] // 4) for path, facts in sources.items()}
-        self._open = lambda drop: repo_slice.repository_of(self.root, list(listing.files), self.index, keeps_edge(drop, seed))
-        self._repositories: Dict[float, Any] = {}
-        self._known_seeds: Dict[Tuple[str, float], Tuple[str, ...]] = {}
+        self._open = lambda drop: repo_slice.repository_of(
+            self.root, list(listing.files), self.index, keeps_edge(drop, seed)
+        )
+        self._repositories: dict[float, Any] = {}
+        self._known_seeds: dict[tuple[str, float], tuple[str, ...]] = {}
 
     def repository(self, drop: float) -> Any:
         """The repository with a share of its edges deleted; made once."""
@@ -129,119 +140,260 @@ class Bench:
             self._repositories[drop] = self._open(drop)
         return self._repositories[drop]
 
-    def _seeds(self, text: str, drop: float) -> Tuple[str, ...]:
+    def _seeds(self, text: str, drop: float) -> tuple[str, ...]:
         if (text, drop) not in self._known_seeds:
-            self._known_seeds[text, drop] = slice_repository(self.repository(drop), text, Request(1000)).seeds
+            self._known_seeds[text, drop] = slice_repository(
+                self.repository(drop), text, Request(1000)
+            ).seeds
         return self._known_seeds[text, drop]
 
     def closure(self, case: Case, drop: float, depth: int, importers: int) -> Outcome:
         """Whole files that the graph reaches from what the symptom names."""
         repository = self.repository(drop)
         near = set(self._seeds(case.text, drop))
-        started = time.process_time()  # the walk alone; edges already resolved for an earlier case cost nothing
-        near |= set(graph.closure(near, depth, repository)) | (set(graph.callers(near, importers, repository)) if importers else set())
+        started = (
+            time.process_time()
+        )  # the walk alone; edges already resolved for an earlier case cost nothing
+        near |= set(graph.closure(near, depth, repository)) | (
+            set(graph.callers(near, importers, repository)) if importers else set()
+        )
         inside = case.site.path in near
-        return Outcome(inside, inside, sum(self.sizes.get(path, 0) for path in near), len(near), time.process_time() - started)
+        return Outcome(
+            inside,
+            inside,
+            sum(self.sizes.get(path, 0) for path in near),
+            len(near),
+            time.process_time() - started,
+        )
 
     def sliced(self, text: str, case: Case, drop: float, request: Request) -> Outcome:
         """The product's slice within a budget."""
         started = time.process_time()
         cut = slice_repository(self.repository(drop), text, request)
         taken = time.process_time() - started
-        lines = [spans for path, spans in ((place.path, place.ranges) for place in cut.places) if path == case.site.path]
-        shown = any(not spans or any(first <= case.site.line <= last for first, last in spans) for spans in lines)
+        lines = [
+            spans
+            for path, spans in ((place.path, place.ranges) for place in cut.places)
+            if path == case.site.path
+        ]
+        shown = any(
+            not spans or any(first <= case.site.line <= last for first, last in spans)
+            for spans in lines
+        )
         return Outcome(bool(lines), shown, -(-cut.size // 4), len(cut.places), taken)
 
 
-def settings(budgets: List[int]) -> Iterator[Tuple[str, int, Callable[[Bench, Case, float], Outcome]]]:
+def settings(
+    budgets: list[int],
+) -> Iterator[tuple[str, int, Callable[[Bench, Case, float], Outcome]]]:
     """(row name, budget or 0, how a case is answered)."""
     for name, depth, importers in CLOSURES:
-        yield name, 0, lambda bench, case, drop, d=depth, i=importers: bench.closure(case, drop, d, i)
+        yield (
+            name,
+            0,
+            lambda bench, case, drop, d=depth, i=importers: bench.closure(case, drop, d, i),
+        )
     for budget in budgets:
-        yield "ranked", budget, lambda bench, case, drop, b=budget: bench.sliced(case.text, case, drop, Request(b))
-        yield "closure", budget, lambda bench, case, drop, b=budget: bench.sliced(case.text, case, drop, Request(b, "full"))
+        yield (
+            "ranked",
+            budget,
+            lambda bench, case, drop, b=budget: bench.sliced(case.text, case, drop, Request(b)),
+        )
+        yield (
+            "closure",
+            budget,
+            lambda bench, case, drop, b=budget: bench.sliced(
+                case.text, case, drop, Request(b, "full")
+            ),
+        )
     for name, cut in (("no words", without_words), ("bare frame", bare)):
         budget = READER if READER in budgets else budgets[-1]
-        yield name, budget, lambda bench, case, drop, b=budget, c=cut: bench.sliced(c(case), case, drop, Request(b))
+        yield (
+            name,
+            budget,
+            lambda bench, case, drop, b=budget, c=cut: bench.sliced(
+                c(case), case, drop, Request(b)
+            ),
+        )
 
 
 def without_words(case: Case) -> str:
-    """The case's symptom with the message's words replaced: only the frame and the error's class still speak."""
+    """The case's symptom with the message's words replaced: only the frame and the error's class
+    still speak.
+    """
     return case.text.replace(case.site.message, "failed")
 
 
 def bare(case: Case) -> str:
     """The symptom without the frame's line of code either."""
-    return without_words(case).replace("    %s\n" % case.frame.text, "")
+    return without_words(case).replace(f"    {case.frame.text}\n", "")
 
 
-def row_of(name: str, budget: int, hops: int, drop: float, found: List[Case], outcomes: List[Outcome], bench: Bench) -> Dict[str, Any]:
+def row_of(
+    name: str,
+    budget: int,
+    hops: int,
+    drop: float,
+    found: list[Case],
+    outcomes: list[Outcome],
+    bench: Bench,
+) -> dict[str, Any]:
     """One line of the results."""
     n = len(outcomes)
     hits = sum(one.file for one in outcomes)
     total_tokens, total_files = sum(bench.sizes.values()) or 1, len(bench.sizes) or 1
-    missed = ["%s:%d %s <- %s:%d" % (case.site.path, case.site.line, case.site.function, case.frame.path, case.frame.line)
-              for case, one in zip(found, outcomes) if not one.file]
-    unseen = ["%s:%d %s <- %s:%d" % (case.site.path, case.site.line, case.site.function, case.frame.path, case.frame.line)
-              for case, one in zip(found, outcomes) if one.file and not one.lines]
+    missed = [
+        (
+            f"{case.site.path}:{case.site.line} {case.site.function} <- "
+            f"{case.frame.path}:{case.frame.line}"
+        )
+        for case, one in zip(found, outcomes)
+        if not one.file
+    ]
+    unseen = [
+        (
+            f"{case.site.path}:{case.site.line} {case.site.function} <- "
+            f"{case.frame.path}:{case.frame.line}"
+        )
+        for case, one in zip(found, outcomes)
+        if one.file and not one.lines
+    ]
     return {
-        "set": name, "budget": budget, "hops": hops, "dropped": drop, "n": n, "files": hits, "interval": [round(x, 4) for x in wilson(hits, n)],
-        "lines": sum(one.lines for one in outcomes), "token_rate": round(sum(one.tokens for one in outcomes) / n / total_tokens, 5) if n else 0,
+        "set": name,
+        "budget": budget,
+        "hops": hops,
+        "dropped": drop,
+        "n": n,
+        "files": hits,
+        "interval": [round(x, 4) for x in wilson(hits, n)],
+        "lines": sum(one.lines for one in outcomes),
+        "token_rate": round(sum(one.tokens for one in outcomes) / n / total_tokens, 5) if n else 0,
         "file_rate": round(sum(one.files for one in outcomes) / n / total_files, 5) if n else 0,
         "tokens": round(sum(one.tokens for one in outcomes) / n) if n else 0,
-        "cpu_ms": round(1000 * machine.quantile([one.seconds for one in outcomes], 0.5), 1) if n else 0,
-        "cpu_ms_worst": round(1000 * max(one.seconds for one in outcomes), 1) if n else 0, "misses": missed[:MOST_MISSES], "missed": len(missed),
+        "cpu_ms": round(1000 * machine.quantile([one.seconds for one in outcomes], 0.5), 1)
+        if n
+        else 0,
+        "cpu_ms_worst": round(1000 * max(one.seconds for one in outcomes), 1) if n else 0,
+        "misses": missed[:MOST_MISSES],
+        "missed": len(missed),
         "line_misses": unseen[:MOST_MISSES],
     }
 
 
-def measured(bench: Bench, tree: Any, oracle: Any, args: argparse.Namespace) -> Iterator[Dict[str, Any]]:
+def measured(
+    bench: Bench, tree: Any, oracle: Any, args: argparse.Namespace
+) -> Iterator[dict[str, Any]]:
     """Rows for every distance, setting and share of deleted edges."""
     for hops in args.hops:
         found = cases(tree, oracle, hops, args.sites, args.seed)
         for drop in args.drops if hops == args.hops[0] else args.drops[:1]:
             for name, budget, answer in settings(args.budgets):
-                yield row_of(name, budget, hops, drop, found, [answer(bench, case, drop) for case in found], bench)
+                yield row_of(
+                    name,
+                    budget,
+                    hops,
+                    drop,
+                    found,
+                    [answer(bench, case, drop) for case in found],
+                    bench,
+                )
 
 
-def table(rows: List[Dict[str, Any]]) -> str:
+def table(rows: list[dict[str, Any]]) -> str:
     """The rows as one Markdown table."""
     out = []
     for row in rows:
-        share = "%.1f %% (%.0f-%.0f)" % (100 * row["files"] / row["n"], 100 * row["interval"][0], 100 * row["interval"][1]) if row["n"] else "-"
-        label = "%s %dk" % (row["set"], row["budget"] // 1000) if row["budget"] else row["set"]
-        out.append([label, row["hops"], "%d %%" % (100 * row["dropped"]), row["n"], share, "%.1f %%" % (100 * row["lines"] / max(1, row["n"])), row["tokens"],
-                    "%.2f %%" % (100 * row["token_rate"]), "%.2f %%" % (100 * row["file_rate"]), row["cpu_ms"], row["missed"]])
-    return machine.markdown(["slice", "hops", "edges deleted", "n", "file inside (95 %)", "raise line inside", "tokens", "of the tokens", "of the files", "CPU ms", "misses"], out)
+        share = (
+            (
+                f"{100 * row['files'] / row['n']:.1f} % ({100 * row['interval'][0]:.0f}-"
+                f"{100 * row['interval'][1]:.0f})"
+            )
+            if row["n"]
+            else "-"
+        )
+        label = f"{row['set']} {int(row['budget'] // 1000)}k" if row["budget"] else row["set"]
+        out.append(
+            [
+                label,
+                row["hops"],
+                f"{int(100 * row['dropped'])} %",
+                row["n"],
+                share,
+                f"{100 * row['lines'] / max(1, row['n']):.1f} %",
+                row["tokens"],
+                f"{100 * row['token_rate']:.2f} %",
+                f"{100 * row['file_rate']:.2f} %",
+                row["cpu_ms"],
+                row["missed"],
+            ]
+        )
+    return machine.markdown(
+        [
+            "slice",
+            "hops",
+            "edges deleted",
+            "n",
+            "file inside (95 %)",
+            "raise line inside",
+            "tokens",
+            "of the tokens",
+            "of the files",
+            "CPU ms",
+            "misses",
+        ],
+        out,
+    )
 
 
-def head_of(bench: Bench, args: argparse.Namespace, tree: Any) -> Dict[str, Any]:
+def head_of(bench: Bench, args: argparse.Namespace, tree: Any) -> dict[str, Any]:
     """The first line of a results file: what was measured, on what, and with which seed."""
     name = os.path.basename(bench.root)
-    return {"kind": "sufficiency", "repository": args.label or name, "language": args.language, "seed": args.seed, "sites": args.sites,
-            "source_files": len(bench.sizes), "tokens": sum(bench.sizes.values()), "functions": len(tree.functions),
-            "index_cpu_s": round(bench.index_seconds, 2), "machine": machine.facts()}
+    return {
+        "kind": "sufficiency",
+        "repository": args.label or name,
+        "language": args.language,
+        "seed": args.seed,
+        "sites": args.sites,
+        "source_files": len(bench.sizes),
+        "tokens": sum(bench.sizes.values()),
+        "functions": len(tree.functions),
+        "index_cpu_s": round(bench.index_seconds, 2),
+        "machine": machine.facts(),
+    }
 
 
-def run(root: str, args: argparse.Namespace) -> List[Dict[str, Any]]:
+def run(root: str, args: argparse.Namespace) -> list[dict[str, Any]]:
     """Measures one repository, prints the table and returns head and rows."""
     oracle = ORACLES[args.language]
     tree = oracle.Tree(root)
     bench = Bench(root, args.seed)
     head = head_of(bench, args, tree)
     rows = list(measured(bench, tree, oracle, args))
-    head["peak_mib"] = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss // (1024 if sys.platform != "darwin" else 1 << 20)
-    print("%(repository)s: %(source_files)d files, %(tokens)d tokens, index %(index_cpu_s).2f CPU s, peak %(peak_mib)d MiB, seed %(seed)d" % head)
+    head["peak_mib"] = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss // (
+        1024 if sys.platform != "darwin" else 1 << 20
+    )
+    print(
+        (
+            "%(repository)s: %(source_files)d files, %(tokens)d tokens, index %(index_cpu_s).2f "
+            "CPU s, peak %(peak_mib)d MiB, seed %(seed)d"
+        )
+        % head
+    )
     print(table(rows))
     for row in rows:
         if not row["dropped"] and row["set"] == "ranked" and row["misses"]:
-            print("missed at %d hop(s), %d tokens: %s" % (row["hops"], row["budget"], "; ".join(row["misses"])))
+            print(
+                f"missed at {int(row['hops'])} hop(s), {int(row['budget'])} tokens: "
+                f"{'; '.join(row['misses'])}"
+            )
     if not any(row["n"] for row in rows):
-        raise SystemExit("sufficiency.py: no raise site with a caller in another file: nothing was measured")
+        raise SystemExit(
+            "sufficiency.py: no raise site with a caller in another file: nothing was measured"
+        )
     return [head] + rows
 
 
-def main(argv: "List[str] | None" = None) -> int:
+def main(argv: list[str] | None = None) -> int:
     """The exit code: 0 when measured (or the self-test passes), 1 when the self-test fails."""
     args = arguments(argv)
     folder = tempfile.mkdtemp(prefix="ck-sufficiency-")
@@ -257,11 +409,13 @@ def main(argv: "List[str] | None" = None) -> int:
             stream.writelines(json.dumps(row) + "\n" for row in rows)
     if args.svg:
         with open(args.svg, "w", encoding="utf-8") as stream:
-            stream.write(plot.svg(rows, "%s: raise site's file inside the slice" % rows[0]["repository"]))
+            stream.write(
+                plot.svg(rows, f"{rows[0]['repository']}: raise site's file inside the slice")
+            )
     return 0
 
 
-def arguments(argv: "List[str] | None") -> argparse.Namespace:
+def arguments(argv: list[str] | None) -> argparse.Namespace:
     """The command line as values."""
     numbers = lambda kind: lambda text: [kind(part) for part in text.split(",")]
     parser = argparse.ArgumentParser(description=__doc__.split("\n")[0])
@@ -276,7 +430,9 @@ def arguments(argv: "List[str] | None") -> argparse.Namespace:
     parser.add_argument("--out")
     parser.add_argument("--svg")
     parser.add_argument("--self-test", action="store_true")
-    parser.add_argument("--plant", choices=("edges", "oracle"), help="a fault that the self-test must notice")
+    parser.add_argument(
+        "--plant", choices=("edges", "oracle"), help="a fault that the self-test must notice"
+    )
     args = parser.parse_args(argv)
     if not args.self_test and not args.repo:
         parser.error("a repository is needed")

@@ -5,6 +5,7 @@
 
 Writes bench/results/throughput.json and prints its table.  Every measurement is a process of its own, so that its peak memory is its own.
 """
+
 from __future__ import annotations
 
 import argparse
@@ -24,11 +25,19 @@ TARGETS = {"short": "at most 3 x json.loads + split", "long": "at most 6 s and 6
 
 
 def service_log(lines: int) -> str:
-    """A log of so many lines, about 76 characters each, with one fault and one slow request in it."""
+    """A log of so many lines, about 76 characters each, with one fault and one slow request in
+    it.
+    """
     draw = random.Random(1)
     services = ("gateway", "cache", "billing", "worker")
-    made = ["2026-09-21T14:%02d:%02d.%03dZ INFO  [%s] GET /v1/items/%d 200 %dms req=%08x" % (
-        i // 60 % 60, i % 60, i % 1000, services[i % 4], draw.randrange(9999), draw.randrange(40), draw.getrandbits(32)) for i in range(lines)]
+    made = [
+        (
+            f"2026-09-21T14:{i // 60 % 60:02}:{i % 60:02}.{i % 1000:03}Z INFO  "
+            f"[{services[i % 4]}] GET /v1/items/{draw.randrange(9999)} 200 "
+            f"{draw.randrange(40)}ms req={draw.getrandbits(32):08x}"
+        )
+        for i in range(lines)
+    ]
     made[lines // 2] = "2026-09-21T14:36:08.579Z ERROR [billing] charge failed: ledger is closed"
     made[lines // 3] = made[lines // 3].replace("ms req=", "00000ms req=")
     return "\n".join(made)
@@ -45,21 +54,48 @@ def one(lines: int) -> dict:
     base = time.process_time() - began
     size = len(text)
     del encoded
-    normalize(text[:20000], Source(command="cat service.log", handle="0" * 12))  # modules load here; bench/startup.py counts them
+    normalize(
+        text[:20000], Source(command="cat service.log", handle="0" * 12)
+    )  # modules load here; bench/startup.py counts them
     began = time.process_time()
     normal = normalize(text, Source(command="cat service.log", handle="0" * 12))
     spent = time.process_time() - began
     assert "ledger is closed" in normal.text and normal.edits
-    return {"bytes": size, "base_s": base, "cpu_s": spent, "shown": len(normal.text), "peak": resource.getrusage(resource.RUSAGE_SELF).ru_maxrss * (1 if sys.platform == "darwin" else 1024)}
+    return {
+        "bytes": size,
+        "base_s": base,
+        "cpu_s": spent,
+        "shown": len(normal.text),
+        "peak": resource.getrusage(resource.RUSAGE_SELF).ru_maxrss
+        * (1 if sys.platform == "darwin" else 1024),
+    }
 
 
 def measured(lines: int, n: int) -> dict:
     """Least and worst of n processes."""
-    rows = [json.loads(subprocess.run([sys.executable, os.path.realpath(__file__), "--one", str(lines)], stdout=subprocess.PIPE, check=True).stdout) for _ in range(n)]
+    rows = [
+        json.loads(
+            subprocess.run(
+                [sys.executable, os.path.realpath(__file__), "--one", str(lines)],
+                stdout=subprocess.PIPE,
+                check=True,
+            ).stdout
+        )
+        for _ in range(n)
+    ]
     least = min(row["cpu_s"] for row in rows)
     base = min(row["base_s"] for row in rows)
-    return {"lines": lines, "n": n, "megabytes": round(rows[0]["bytes"] / 1e6, 1), "shown_bytes": rows[0]["shown"], "base_ms": round(1000 * base, 1), "cpu_ms": round(1000 * least, 1),
-            "worst_ms": round(1000 * max(row["cpu_s"] for row in rows), 1), "times_base": round(least / base, 2), "peak_times_input": round(max(row["peak"] for row in rows) / rows[0]["bytes"], 1)}
+    return {
+        "lines": lines,
+        "n": n,
+        "megabytes": round(rows[0]["bytes"] / 1e6, 1),
+        "shown_bytes": rows[0]["shown"],
+        "base_ms": round(1000 * base, 1),
+        "cpu_ms": round(1000 * least, 1),
+        "worst_ms": round(1000 * max(row["cpu_s"] for row in rows), 1),
+        "times_base": round(least / base, 2),
+        "peak_times_input": round(max(row["peak"] for row in rows) / rows[0]["bytes"], 1),
+    }
 
 
 def main(argv=None) -> int:
@@ -73,13 +109,35 @@ def main(argv=None) -> int:
         print(json.dumps(one(args.one)))
         return 0
     facts = machine.facts()
-    rows = [dict(measured(args.lines, args.n), target=TARGETS["short"]), dict(measured(args.long, max(1, args.n // 3)), target=TARGETS["long"])]
-    readme = [{"number": "CPU to normalize %s MB (%d lines)" % (row["megabytes"], row["lines"]), "value": "%.0f ms" % row["cpu_ms"], "baseline": "json.loads + split: %.0f ms" % row["base_ms"],
-               "n": row["n"], "worst": "%.0f ms" % row["worst_ms"]} for row in rows]
+    rows = [
+        dict(measured(args.lines, args.n), target=TARGETS["short"]),
+        dict(measured(args.long, max(1, args.n // 3)), target=TARGETS["long"]),
+    ]
+    readme = [
+        {
+            "number": f"CPU to normalize {row['megabytes']} MB ({int(row['lines'])} lines)",
+            "value": f"{row['cpu_ms']:.0f} ms",
+            "baseline": f"json.loads + split: {row['base_ms']:.0f} ms",
+            "n": row["n"],
+            "worst": f"{row['worst_ms']:.0f} ms",
+        }
+        for row in rows
+    ]
     path = machine.write("throughput", {"machine": facts, "rows": rows, "readme": readme})
-    keys = ["lines", "megabytes", "n", "base_ms", "cpu_ms", "worst_ms", "times_base", "peak_times_input", "shown_bytes", "target"]
+    keys = [
+        "lines",
+        "megabytes",
+        "n",
+        "base_ms",
+        "cpu_ms",
+        "worst_ms",
+        "times_base",
+        "peak_times_input",
+        "shown_bytes",
+        "target",
+    ]
     print(machine.markdown(keys, [[row[key] for key in keys] for row in rows]))
-    print("\n%s" % path)
+    print(f"\n{path}")
     return 0
 
 

@@ -1,4 +1,5 @@
 """What install.sh starts; see setup/install.py."""
+
 from __future__ import annotations
 
 import os
@@ -6,7 +7,6 @@ import sys
 
 sys.path.insert(0, os.path.dirname(os.path.realpath(__file__)))  # -I leaves it out
 from contextkernel.setup import install
-
 
 if __name__ == "__main__":
     raise SystemExit(install.main(sys.argv[1:]))

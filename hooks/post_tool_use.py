@@ -1,4 +1,7 @@
-"""PostToolUse: give the model the normal form of a long tool result; the original is stored first."""
+"""PostToolUse: give the model the normal form of a long tool result; the original is stored
+first.
+"""
+
 from __future__ import annotations
 
 import os
@@ -17,4 +20,6 @@ def handle(event: dict) -> dict:
 
 
 if __name__ == "__main__":
-    os._exit(hook_io.run(handle, eligibility.is_small))  # all is written; taking the interpreter down would cost 3 ms more
+    os._exit(
+        hook_io.run(handle, eligibility.is_small)
+    )  # all is written; taking the interpreter down would cost 3 ms more

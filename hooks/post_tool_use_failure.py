@@ -1,4 +1,7 @@
-"""PostToolUseFailure: link a failure that the failure lane rewrote to its tool use; else say once what the client cut out."""
+"""PostToolUseFailure: link a failure that the failure lane rewrote to its tool use; else say
+once what the client cut out.
+"""
+
 from __future__ import annotations
 
 import os

@@ -1,7 +1,10 @@
-"""PreToolUse: give slicer calls their budget. Nothing else is ever rewritten, and no permission is ever given.
+"""PreToolUse: give slicer calls their budget. Nothing else is ever rewritten, and no permission is
+ever given.
 
-A call that a permission rule names exactly stays as it is: `ck.py slice` takes the same budget by itself.
+A call that a permission rule names exactly stays as it is: `ck.py slice` takes the same budget by
+itself.
 """
+
 from __future__ import annotations
 
 import os

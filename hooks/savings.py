@@ -1,4 +1,5 @@
 """savings.py: the savings report, as `ck.py savings` gives it."""
+
 from __future__ import annotations
 
 import os
@@ -7,7 +8,6 @@ import sys
 sys.path.insert(0, os.path.dirname(os.path.realpath(__file__)))  # -I leaves it out
 from contextkernel.clients import cli_io
 from contextkernel.commands import savings
-
 
 if __name__ == "__main__":
     raise SystemExit(cli_io.run(savings.main, sys.argv[1:], "savings.py"))

@@ -1,4 +1,7 @@
-"""SessionEnd: judge the last replacements, let the rest expire, sweep the store. A script: the server is gone by now."""
+"""SessionEnd: judge the last replacements, let the rest expire, sweep the store. A script: the
+server is gone by now.
+"""
+
 from __future__ import annotations
 
 import os

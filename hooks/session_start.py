@@ -1,4 +1,7 @@
-"""SessionStart: say once how hidden text comes back; export CK_ROOT, CK_DATA and CK_TRANSCRIPT; count the epoch."""
+"""SessionStart: say once how hidden text comes back; export CK_ROOT, CK_DATA and CK_TRANSCRIPT;
+count the epoch.
+"""
+
 from __future__ import annotations
 
 import os

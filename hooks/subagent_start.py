@@ -1,4 +1,7 @@
-"""SubagentStart: tell the sub-agent where hidden text is found (SessionStart's context does not reach it), and the failure lane of our judges."""
+"""SubagentStart: tell the sub-agent where hidden text is found (SessionStart's context does not
+reach it), and the failure lane of our judges.
+"""
+
 from __future__ import annotations
 
 import os

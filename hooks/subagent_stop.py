@@ -1,4 +1,7 @@
-"""SubagentStop: the failure lane may shorten again; the sub-agent's replacements are judged after the reply."""
+"""SubagentStop: the failure lane may shorten again; the sub-agent's replacements are judged
+after the reply.
+"""
+
 from __future__ import annotations
 
 import os

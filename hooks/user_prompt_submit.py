@@ -1,4 +1,7 @@
-"""UserPromptSubmit: tell the model once when the client refused replacements. Its arrival also marks the session as served."""
+"""UserPromptSubmit: tell the model once when the client refused replacements. Its arrival also
+marks the session as served.
+"""
+
 from __future__ import annotations
 
 import os

@@ -1,10 +1,13 @@
-"""Fixtures: an isolated session, hooks run as the client runs them, real clients where they are installed.
+"""Fixtures: an isolated session, hooks run as the client runs them, real clients where they are
+installed.
 
-run_hook(script, event, env=…, python=…)  -> (reply or None, stderr); asserts exit 0 and one JSON object or silence
+run_hook(script, event, env=…, python=…)  -> (reply or None, stderr); asserts exit 0 and one JSON
+object or silence
 plugin_root       a copy of the plugin in a folder named  copy of 'x' $y "z"
 state             a fresh $CK_DATA, used by every run_hook of the same test
 claude            a runner of scenarios, once for each client in $CK_CLAUDE_BINS
 """
+
 from __future__ import annotations
 
 import os
@@ -39,10 +42,12 @@ def pytest_configure(config):
 
 @pytest.hookimpl(hookwrapper=True)
 def pytest_runtest_protocol(item):
-    """One test with its fixtures gets LIMIT_S; then it fails where it hangs, and the session goes on."""
+    """One test with its fixtures gets LIMIT_S; then it fails where it hangs, and the session
+    goes on.
+    """
 
     def give_up(signum, frame):
-        pytest.fail("still running after %d s" % LIMIT_S)
+        pytest.fail(f"still running after {LIMIT_S:d} s")
 
     before = signal.signal(signal.SIGALRM, give_up)
     signal.alarm(LIMIT_S)
@@ -62,7 +67,13 @@ def pytest_terminal_summary(terminalreporter, config):
     for line in filter(None, os.environ.get("CK_TEST_NOTES", "").split("\n")):
         terminalreporter.line("tests/run: " + line, red=True)
     if config.stash_leaks:
-        terminalreporter.section("written outside of the session's folders (by a test, or by a client at work meanwhile)", red=True)
+        terminalreporter.section(
+            (
+                "written outside of the session's folders (by a test, or by a client at work "
+                "meanwhile)"
+            ),
+            red=True,
+        )
         for path in config.stash_leaks[:20]:
             terminalreporter.line(path)
 
@@ -87,21 +98,29 @@ def run_hook(plugin_root, state):
     def run(script, event, env=None, python="python3", root=None, read_only=False):
         if not script.endswith(".py"):
             script += ".py"
-        return plugin.hooked(plugin.run_script(root or plugin_root, script, event, env, python, read_only))
+        return plugin.hooked(
+            plugin.run_script(root or plugin_root, script, event, env, python, read_only)
+        )
 
     return run
 
 
 @pytest.fixture
 def own_ledger(tmp_path, monkeypatch):
-    """This process books into a state folder of the test's own, with nothing open at the start or the end."""
+    """This process books into a state folder of the test's own, with nothing open at the start
+    or the end.
+    """
     from contextkernel.handlers import verification
     from contextkernel.store import recorder, spool
 
     monkeypatch.setenv("CK_DATA", str(tmp_path / "state"))
     monkeypatch.setattr(recorder, "ledger", None)
     monkeypatch.setattr(spool, "_path", "")
-    monkeypatch.setattr(verification, "_state", {"ledger_tried": 0.0, "swept": 0.0, "gone_since": 0.0, "sessions": set(), "offsets": {}})
+    monkeypatch.setattr(
+        verification,
+        "_state",
+        {"ledger_tried": 0.0, "swept": 0.0, "gone_since": 0.0, "sessions": set(), "offsets": {}},
+    )
     yield
     if recorder.ledger is not None:
         recorder.ledger.close()
@@ -127,8 +146,13 @@ def client_name(path):
 
 def pytest_generate_tests(metafunc):
     if "claude" in metafunc.fixturenames:
-        metafunc.parametrize("claude", client_paths() or [None], indirect=True, scope="module",
-                             ids=[client_name(path) for path in client_paths()] or ["absent"])
+        metafunc.parametrize(
+            "claude",
+            client_paths() or [None],
+            indirect=True,
+            scope="module",
+            ids=[client_name(path) for path in client_paths()] or ["absent"],
+        )
 
 
 @pytest.fixture(scope="module")
@@ -139,6 +163,8 @@ def claude(request, tmp_path_factory):
     import run_claude
 
     def run(scenario, root=None):
-        return run_claude.run(scenario, client=request.param, root=root or str(tmp_path_factory.mktemp("claude")))
+        return run_claude.run(
+            scenario, client=request.param, root=root or str(tmp_path_factory.mktemp("claude"))
+        )
 
     return types.SimpleNamespace(path=request.param, version=client_name(request.param), run=run)

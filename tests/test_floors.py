@@ -1,4 +1,7 @@
-"""The house holds: the floors, only the standard library, entries that only start, one broad except, no machine's paths."""
+"""The house holds: the floors, only the standard library, entries that only start, one broad
+except, no machine's paths.
+"""
+
 from __future__ import annotations
 
 import ast
@@ -13,13 +16,35 @@ ROOT = os.path.dirname(os.path.dirname(os.path.abspath(__file__)))
 PACKAGE = os.path.join(ROOT, "hooks", "contextkernel")
 ENTRIES = ("hooks", "mcp", "bench", "codex")
 
-# The floors, from the top: each module at the top of the package is in one row, and imports only rows below its own.
-# Entries (hooks/*.py, mcp/*.py) stand above all of them: a client starts them, and they import what ENTRY_MAY names.
+# The floors, from the top: each module at the top of the package is in one row, and imports only
+# rows below its own.
+# Entries (hooks/*.py, mcp/*.py) stand above all of them: a client starts them, and they import what
+# ENTRY_MAY names.
 FLOORS = {
     "application": ("handlers", "commands", "server", "setup"),
-    "operators": ("normalize", "slicing", "symbols", "reread", "canary", "savings", "memory", "projection"),
+    "operators": (
+        "normalize",
+        "slicing",
+        "symbols",
+        "reread",
+        "canary",
+        "savings",
+        "memory",
+        "projection",
+    ),
     "ground": ("clients", "store"),
-    "values": ("edits", "lines", "marks", "masking", "masking_kinds", "masking_names", "masking_tools", "paths", "shell", "tokens"),
+    "values": (
+        "edits",
+        "lines",
+        "marks",
+        "masking",
+        "masking_kinds",
+        "masking_names",
+        "masking_tools",
+        "paths",
+        "shell",
+        "tokens",
+    ),
 }
 EMPTY_ROOMS = ("memory", "projection")  # kept free for what is to come
 BELOW = {  # floor -> floors it may import
@@ -36,28 +61,59 @@ SIDEWAYS = {  # (from, to): on one floor, each with its reason
     ("server", "commands"): "both recalls tell what a lost original was",
     ("commands", "handlers"): "a command does what an event does",
 }
-ENTRY_MAY = ("contextkernel", "contextkernel.handlers", "contextkernel.commands", "contextkernel.server", "contextkernel.setup",
-             "contextkernel.clients", "contextkernel.clients.hook_io", "contextkernel.clients.cli_io",
-             "contextkernel.clients.cpu_limit", "contextkernel.normalize.formats.plain",  # the worker
-             "contextkernel.store", "contextkernel.store.settings")  # the last two: where the server's bytecode goes
+ENTRY_MAY = (
+    "contextkernel",
+    "contextkernel.handlers",
+    "contextkernel.commands",
+    "contextkernel.server",
+    "contextkernel.setup",
+    "contextkernel.clients",
+    "contextkernel.clients.hook_io",
+    "contextkernel.clients.cli_io",
+    "contextkernel.clients.cpu_limit",
+    "contextkernel.normalize.formats.plain",  # the worker
+    "contextkernel.store",
+    "contextkernel.store.settings",
+)  # the last two: where the server's bytecode goes
 ENTRY_LINES, ENTRY_FUNCTION_LINES = 30, 15
 LONG_ENTRIES = ("mcp/server.py",)  # the streams are moved away before anything of ours is imported
-FROM_THE_PACKAGE = ("contextkernel.store", "contextkernel.store.settings")  # where bytecode goes when the plugin's folder is read-only
+FROM_THE_PACKAGE = (
+    "contextkernel.store",
+    "contextkernel.store.settings",
+)  # where bytecode goes when the plugin's folder is read-only
 BROAD_EXCEPT = ("hooks/contextkernel/clients/hook_io.py", "hooks/contextkernel/server/serve.py")
-HOMES = {path.rstrip(os.sep) for path in (ROOT, os.path.expanduser("~" + os.environ.get("USER", "")), os.path.expanduser("~root"))} - {"", "~"}
-MACHINE = re.compile("|".join(re.escape(path) + r"(?:/\.|/[a-z_]+/|$)" for path in sorted(HOMES)))  # folders of the machine at hand; invented paths are welcome
+HOMES = {
+    path.rstrip(os.sep)
+    for path in (
+        ROOT,
+        os.path.expanduser("~" + os.environ.get("USER", "")),
+        os.path.expanduser("~root"),
+    )
+} - {"", "~"}
+MACHINE = re.compile(
+    "|".join(re.escape(path) + r"(?:/\.|/[a-z_]+/|$)" for path in sorted(HOMES))
+)  # folders of the machine at hand; invented paths are welcome
 SHELL_ONLY = re.compile(r"\.(png|ico|db)$")
 
 
 def tracked():
-    """Files of the project, relative: as git sees them, or all of them where this is no repository."""
-    listed = subprocess.run(["git", "-C", ROOT, "ls-files", "-z", "--cached", "--others", "--exclude-standard"],
-                            stdout=subprocess.PIPE, stderr=subprocess.DEVNULL)
+    """Files of the project, relative: as git sees them, or all of them where this is no
+    repository.
+    """
+    listed = subprocess.run(
+        ["git", "-C", ROOT, "ls-files", "-z", "--cached", "--others", "--exclude-standard"],
+        stdout=subprocess.PIPE,
+        stderr=subprocess.DEVNULL,
+    )
     if listed.returncode == 0:
         names = listed.stdout.decode().split("\0")
     else:
-        names = [os.path.relpath(os.path.join(folder, name), ROOT) for folder, _, files in os.walk(ROOT)
-                 for name in files if "/.git" not in folder and "__pycache__" not in folder]
+        names = [
+            os.path.relpath(os.path.join(folder, name), ROOT)
+            for folder, _, files in os.walk(ROOT)
+            for name in files
+            if "/.git" not in folder and "__pycache__" not in folder
+        ]
     return sorted(name for name in names if name and os.path.isfile(os.path.join(ROOT, name)))
 
 
@@ -73,7 +129,9 @@ def tree_of(name):
 
 
 def floor_of(module):
-    """("operators", "normalize") for contextkernel.normalize.formats.x; entries are everything outside of the package."""
+    """("operators", "normalize") for contextkernel.normalize.formats.x; entries are everything
+    outside of the package.
+    """
     parts = module.split(".")
     if parts[0] != "contextkernel":
         return ("entries", module)
@@ -87,11 +145,13 @@ def floor_of(module):
 def module_of(name):
     if not name.startswith("hooks/contextkernel/"):
         return name
-    return re.sub(r"(/__init__)?\.py$", "", name[len("hooks/"):]).replace("/", ".")
+    return re.sub(r"(/__init__)?\.py$", "", name[len("hooks/") :]).replace("/", ".")
 
 
 def imported(tree):
-    """(line, absolute module name) of each import, names imported from a package counted as its modules."""
+    """(line, absolute module name) of each import, names imported from a package counted as its
+    modules.
+    """
     for node in ast.walk(tree):
         if isinstance(node, ast.Import):
             for alias in node.names:
@@ -112,12 +172,22 @@ def fault_in_import(importer, target):
     if below == "entries":
         stem = os.path.basename(target)
         if stem + ".py" in {os.path.basename(path) for path in STARTED} and floor != "entries":
-            return "a script is imported: move what is needed from %s.py into contextkernel/handlers or commands" % stem
+            return (
+                f"a script is imported: move what is needed from {stem}.py into "
+                "contextkernel/handlers or commands"
+            )
         return ""
     if floor == "entries":
-        if importer.startswith(("bench/", "codex/")) or target in ENTRY_MAY or below == "application":
+        if (
+            importer.startswith(("bench/", "codex/"))
+            or target in ENTRY_MAY
+            or below == "application"
+        ):
             return ""
-        return "an entry imports %s: let a module of handlers, commands, server or setup do it, and import that" % target
+        return (
+            f"an entry imports {target}: let a module of handlers, commands, server or setup do "
+            "it, and import that"
+        )
     if below == "package":
         return ""
     if floor == "package":
@@ -125,34 +195,45 @@ def fault_in_import(importer, target):
     if name == other or (name, other) in SIDEWAYS or below in BELOW[floor]:
         return ""
     if floor == below:
-        return "%s imports its sibling %s: move what both need to a floor below, or name the pair in SIDEWAYS with its reason" % (name, other)
+        return (
+            f"{name} imports its sibling {other}: move what both need to a floor below, or name "
+            "the pair in SIDEWAYS with its reason"
+        )
     if (floor, below) == ("operators", "ground"):
-        return "an operator imports ground (%s): read there in a handler, and hand the operator plain values" % other
-    return "%s imports upwards (%s): move what is needed down, or let the caller hand it in" % (name, other)
+        return (
+            f"an operator imports ground ({other}): read there in a handler, and hand the "
+            "operator plain values"
+        )
+    return (
+        f"{name} imports upwards ({other}): move what is needed down, or let the caller hand it in"
+    )
 
 
-@pytest.mark.parametrize("importer, target, fault", [
-    ("contextkernel.normalize.terminal", "contextkernel.edits", False),
-    ("contextkernel.normalize.terminal", "contextkernel.normalize.table", False),
-    ("contextkernel.normalize.terminal", "contextkernel.store.blobs", True),
-    ("contextkernel.normalize", "contextkernel.slicing", True),
-    ("contextkernel.symbols.slice", "contextkernel.slicing.languages", False),
-    ("contextkernel.slicing.slice", "contextkernel.symbols.slice", True),
-    ("contextkernel.store.blobs", "contextkernel.clients.hook_io", True),
-    ("contextkernel.store.blobs", "contextkernel.savings", True),
-    ("contextkernel.edits", "contextkernel.store.blobs", True),
-    ("contextkernel.edits", ".lines", True),
-    ("contextkernel.handlers.tool_result", "contextkernel.normalize", False),
-    ("contextkernel.handlers.tool_result", "contextkernel.server.tools", True),
-    ("contextkernel.handlers.tool_result", "contextkernel.commands.recall", True),
-    ("contextkernel.handlers.session", "contextkernel.setup.claude", True),
-    ("contextkernel.clients.replies", "contextkernel.handlers", True),
-    ("contextkernel.commands.recall", "savings", True),
-    ("hooks/post_tool_use.py", "contextkernel.handlers.tool_result", False),
-    ("hooks/post_tool_use.py", "contextkernel.clients.hook_io", False),
-    ("hooks/post_tool_use.py", "contextkernel.store.blobs", True),
-    ("bench/outputs.py", "contextkernel.store.blobs", False),
-])
+@pytest.mark.parametrize(
+    "importer, target, fault",
+    [
+        ("contextkernel.normalize.terminal", "contextkernel.edits", False),
+        ("contextkernel.normalize.terminal", "contextkernel.normalize.table", False),
+        ("contextkernel.normalize.terminal", "contextkernel.store.blobs", True),
+        ("contextkernel.normalize", "contextkernel.slicing", True),
+        ("contextkernel.symbols.slice", "contextkernel.slicing.languages", False),
+        ("contextkernel.slicing.slice", "contextkernel.symbols.slice", True),
+        ("contextkernel.store.blobs", "contextkernel.clients.hook_io", True),
+        ("contextkernel.store.blobs", "contextkernel.savings", True),
+        ("contextkernel.edits", "contextkernel.store.blobs", True),
+        ("contextkernel.edits", ".lines", True),
+        ("contextkernel.handlers.tool_result", "contextkernel.normalize", False),
+        ("contextkernel.handlers.tool_result", "contextkernel.server.tools", True),
+        ("contextkernel.handlers.tool_result", "contextkernel.commands.recall", True),
+        ("contextkernel.handlers.session", "contextkernel.setup.claude", True),
+        ("contextkernel.clients.replies", "contextkernel.handlers", True),
+        ("contextkernel.commands.recall", "savings", True),
+        ("hooks/post_tool_use.py", "contextkernel.handlers.tool_result", False),
+        ("hooks/post_tool_use.py", "contextkernel.clients.hook_io", False),
+        ("hooks/post_tool_use.py", "contextkernel.store.blobs", True),
+        ("bench/outputs.py", "contextkernel.store.blobs", False),
+    ],
+)
 def test_the_checker_itself(importer, target, fault):
     assert bool(fault_in_import(importer, target)) is fault
 
@@ -163,24 +244,44 @@ def test_there_is_something_to_check():
 
 def test_every_module_has_one_floor():
     listed = [name for names in FLOORS.values() for name in names]
-    there = {module_of(name).split(".")[1] for name in PRODUCT if module_of(name).startswith("contextkernel.")}
+    there = {
+        module_of(name).split(".")[1]
+        for name in PRODUCT
+        if module_of(name).startswith("contextkernel.")
+    }
     assert len(listed) == len(set(listed)), "a module stands on two floors: name it once in FLOORS"
-    assert not there - set(listed), "no floor: add %s to a row of FLOORS" % sorted(there - set(listed))
-    assert set(listed) - there <= set(EMPTY_ROOMS), "gone: take %s out of FLOORS" % sorted(set(listed) - there - set(EMPTY_ROOMS))
+    assert not there - set(listed), (
+        f"no floor: add {sorted(there - set(listed))} to a row of FLOORS"
+    )
+    assert set(listed) - there <= set(EMPTY_ROOMS), (
+        f"gone: take {sorted(set(listed) - there - set(EMPTY_ROOMS))} out of FLOORS"
+    )
 
 
 @pytest.mark.parametrize("name", PRODUCT)
 def test_imports_point_down(name):
-    faults = ["%s:%d %s" % (name, line, fault_in_import(module_of(name), target))
-              for line, target in imported(tree_of(name)) if fault_in_import(module_of(name), target)]
+    faults = [
+        f"{name}:{line:d} {fault_in_import(module_of(name), target)}"
+        for line, target in imported(tree_of(name))
+        if fault_in_import(module_of(name), target)
+    ]
     assert not faults
 
 
-@pytest.mark.parametrize("name", [name for name in SOURCES if name.startswith(("bench/", "tests/"))])
+@pytest.mark.parametrize(
+    "name", [name for name in SOURCES if name.startswith(("bench/", "tests/"))]
+)
 def test_nobody_imports_a_script(name):
-    scripts = {os.path.basename(path)[:-3] for path in STARTED} - {os.path.basename(path)[:-3] for path in SOURCES if path.startswith(("bench/", "tests/"))}
-    found = ["%s:%d %s" % (name, line, target) for line, target in imported(tree_of(name)) if target in scripts]
-    assert not found, "scripts are started, not imported: import the module of contextkernel that the script calls"
+    scripts = {os.path.basename(path)[:-3] for path in STARTED} - {
+        os.path.basename(path)[:-3] for path in SOURCES if path.startswith(("bench/", "tests/"))
+    }
+    found = [
+        f"{name}:{line:d} {target}" for line, target in imported(tree_of(name)) if target in scripts
+    ]
+    assert not found, (
+        "scripts are started, not imported: import the module of contextkernel that the "
+        "script calls"
+    )
 
 
 @pytest.mark.parametrize("name", STARTED)
@@ -189,8 +290,16 @@ def test_an_entry_only_starts(name):
         return
     with open(os.path.join(ROOT, name), encoding="utf-8") as handle:
         count = sum(1 for _ in handle)
-    long = [node.name for node in ast.walk(tree_of(name)) if isinstance(node, ast.FunctionDef) and node.end_lineno - node.lineno >= ENTRY_FUNCTION_LINES]
-    assert count <= ENTRY_LINES and not long, "an entry only starts: move its logic into contextkernel/handlers, commands, server or setup"
+    long = [
+        node.name
+        for node in ast.walk(tree_of(name))
+        if isinstance(node, ast.FunctionDef)
+        and node.end_lineno - node.lineno >= ENTRY_FUNCTION_LINES
+    ]
+    assert count <= ENTRY_LINES and not long, (
+        "an entry only starts: move its logic into contextkernel/handlers, commands, server "
+        "or setup"
+    )
 
 
 def test_no_import_circle():
@@ -198,33 +307,55 @@ def test_no_import_circle():
     arrows = {}
     for name in PRODUCT:
         if name.startswith("hooks/contextkernel/"):
-            targets = {target for node in tree_of(name).body for _, target in imported(ast.Module([node], [])) if isinstance(node, (ast.Import, ast.ImportFrom))}
-            arrows[module_of(name)] = {target for target in targets if target.startswith("contextkernel.") and target != module_of(name)}
+            targets = {
+                target
+                for node in tree_of(name).body
+                for _, target in imported(ast.Module([node], []))
+                if isinstance(node, (ast.Import, ast.ImportFrom))
+            }
+            arrows[module_of(name)] = {
+                target
+                for target in targets
+                if target.startswith("contextkernel.") and target != module_of(name)
+            }
     while True:  # take away what imports nothing that is left
         free = [name for name, targets in arrows.items() if not targets & (set(arrows) - {name})]
         if not free:
             break
         for name in free:
             del arrows[name]
-    assert not arrows, "these import each other in a circle: move what both need into a module of its own: %s" % sorted(arrows)
+    assert not arrows, (
+        "these import each other in a circle: move what both need into a module of its own: "
+        f"{sorted(arrows)}"
+    )
 
 
 def standard_library():
     if hasattr(sys, "stdlib_module_names"):  # 3.10
         return set(sys.stdlib_module_names)
     import sysconfig
+
     folder = sysconfig.get_paths()["stdlib"]
     names = {entry.split(".")[0] for entry in os.listdir(folder)} | set(sys.builtin_module_names)
-    return names | {entry.split(".")[0] for entry in os.listdir(os.path.join(folder, "lib-dynload"))}
+    return names | {
+        entry.split(".")[0] for entry in os.listdir(os.path.join(folder, "lib-dynload"))
+    }
 
 
 @pytest.mark.parametrize("name", PRODUCT)
 def test_only_the_standard_library(name):
-    own = {"contextkernel"} | {os.path.basename(other)[:-3] for other in PRODUCT if other.count("/") == 1}
+    own = {"contextkernel"} | {
+        os.path.basename(other)[:-3] for other in PRODUCT if other.count("/") == 1
+    }
     if name.startswith("bench/"):
-        own |= {os.path.basename(other)[:-3] for other in SOURCES if other.startswith("tests/harness/")}
-    foreign = ["%s:%d %s" % (name, line, target) for line, target in imported(tree_of(name))
-               if target.split(".")[0] not in standard_library() | own]
+        own |= {
+            os.path.basename(other)[:-3] for other in SOURCES if other.startswith("tests/harness/")
+        }
+    foreign = [
+        f"{name}:{line:d} {target}"
+        for line, target in imported(tree_of(name))
+        if target.split(".")[0] not in standard_library() | own
+    ]
     assert not foreign
 
 
@@ -241,42 +372,115 @@ def hands_on(handler):
 
 @pytest.mark.parametrize("name", [name for name in PRODUCT if not name.startswith("bench/")])
 def test_broad_except_only_at_the_two_edges(name):
-    broad = [node.lineno for node in ast.walk(tree_of(name)) if isinstance(node, ast.ExceptHandler) and not hands_on(node)
-             and {part.id for part in ast.walk(node.type or ast.Name(id="BaseException")) if isinstance(part, ast.Name)}
-             & {"Exception", "BaseException"}]
+    broad = [
+        node.lineno
+        for node in ast.walk(tree_of(name))
+        if isinstance(node, ast.ExceptHandler)
+        and not hands_on(node)
+        and {
+            part.id
+            for part in ast.walk(node.type or ast.Name(id="BaseException"))
+            if isinstance(part, ast.Name)
+        }
+        & {"Exception", "BaseException"}
+    ]
     if name in BROAD_EXCEPT:
-        assert len(broad) <= 1, "%s: one broad except at most, not %s" % (name, broad)
+        assert len(broad) <= 1, f"{name}: one broad except at most, not {broad}"
     else:
-        assert not broad, "%s:%s" % (name, broad)
+        assert not broad, f"{name}:{broad}"
 
 
-# Each place that starts a process: (file, function) -> what it starts, and why no content of others decides it.
+# Each place that starts a process: (file, function) -> what it starts, and why no content of others
+# decides it.
 STARTS = {
-    ("hooks/contextkernel/handlers/repo_slice.py", "_brought_up"): "this interpreter with ck_slice.py itself: a large index is built while the answer is read",
-    ("hooks/contextkernel/clients/cpu_limit.py", "_forked"): "a copy of this process that runs one operator and can be ended",
-    ("hooks/contextkernel/clients/cpu_limit.py", "Worker._running"): "this interpreter with operators.py: the server's worker, which can be ended",
-    ("hooks/contextkernel/server/worker.py", "_start"): "this interpreter with a script of the plugin: the server answers hooks meanwhile",
-    ("hooks/contextkernel/setup/demo.py", "produced"): "ls, and a test suite just written: outputs to show at the person's own installation",
-    ("hooks/contextkernel/setup/demo.py", "ck"): "this interpreter with ck.py: shows that what was hidden comes back",
-    ("hooks/contextkernel/setup/context.py", "run"): "the client that the person installs for (claude, codex), by its absolute path",
-    ("hooks/contextkernel/setup/claude.py", "warn_of_old_python"): "python3 with a line of ours: is what hooks will find new enough",
-    ("hooks/contextkernel/setup/codex_bundle.py", "AppServer.__init__"): "codex app-server: the only way to trust hooks, at installation",
-    ("hooks/contextkernel/clients/claude/shell_prefix.py", "_try_out"): "our own shell wrapper, with `exit 42`: a broken one would break every command",
+    (
+        "hooks/contextkernel/handlers/repo_slice.py",
+        "_brought_up",
+    ): "this interpreter with ck_slice.py itself: a large index is built while the answer is read",
+    (
+        "hooks/contextkernel/clients/cpu_limit.py",
+        "_forked",
+    ): "a copy of this process that runs one operator and can be ended",
+    (
+        "hooks/contextkernel/clients/cpu_limit.py",
+        "Worker._running",
+    ): "this interpreter with operators.py: the server's worker, which can be ended",
+    (
+        "hooks/contextkernel/server/worker.py",
+        "_start",
+    ): "this interpreter with a script of the plugin: the server answers hooks meanwhile",
+    (
+        "hooks/contextkernel/setup/demo.py",
+        "produced",
+    ): "ls, and a test suite just written: outputs to show at the person's own installation",
+    (
+        "hooks/contextkernel/setup/demo.py",
+        "ck",
+    ): "this interpreter with ck.py: shows that what was hidden comes back",
+    (
+        "hooks/contextkernel/setup/context.py",
+        "run",
+    ): "the client that the person installs for (claude, codex), by its absolute path",
+    (
+        "hooks/contextkernel/setup/claude.py",
+        "warn_of_old_python",
+    ): "python3 with a line of ours: is what hooks will find new enough",
+    (
+        "hooks/contextkernel/setup/codex_bundle.py",
+        "AppServer.__init__",
+    ): "codex app-server: the only way to trust hooks, at installation",
+    (
+        "hooks/contextkernel/clients/claude/shell_prefix.py",
+        "_try_out",
+    ): "our own shell wrapper, with `exit 42`: a broken one would break every command",
 }
 SHELL_STARTS = {  # scripts in a shell's language start programs by nature
     "install.sh": "finds an interpreter and becomes install_main.py",
     "hooks/failure_lane": "runs the command that the client hands over, as the client would have",
 }
 STARTERS = {
-    "subprocess": {"Popen", "run", "call", "check_call", "check_output", "getoutput", "getstatusoutput"},
-    "os": {"system", "popen", "fork", "forkpty", "startfile", "posix_spawn", "posix_spawnp"} | {kind + tail for kind in ("exec", "spawn") for tail in ("l", "le", "lp", "lpe", "v", "ve", "vp", "vpe")},
+    "subprocess": {
+        "Popen",
+        "run",
+        "call",
+        "check_call",
+        "check_output",
+        "getoutput",
+        "getstatusoutput",
+    },
+    "os": {"system", "popen", "fork", "forkpty", "startfile", "posix_spawn", "posix_spawnp"}
+    | {
+        kind + tail
+        for kind in ("exec", "spawn")
+        for tail in ("l", "le", "lp", "lpe", "v", "ve", "vp", "vpe")
+    },
     "asyncio": {"create_subprocess_exec", "create_subprocess_shell"},
 }
-NEVER_IMPORTED = {"multiprocessing", "concurrent", "pty", "ctypes", "_posixsubprocess", "posix", "nt", "webbrowser", "commands", "popen2", "cffi", "code", "pdb", "pydoc", "idlelib", "xmlrpc", "socketserver"}
+NEVER_IMPORTED = {
+    "multiprocessing",
+    "concurrent",
+    "pty",
+    "ctypes",
+    "_posixsubprocess",
+    "posix",
+    "nt",
+    "webbrowser",
+    "commands",
+    "popen2",
+    "cffi",
+    "code",
+    "pdb",
+    "pydoc",
+    "idlelib",
+    "xmlrpc",
+    "socketserver",
+}
 
 
 def starts(tree):
-    """(line, function) of each place in which a process could be started, and of what would hide one."""
+    """(line, function) of each place in which a process could be started, and of what would hide
+    one.
+    """
     found = []
 
     def visit(node, inside):
@@ -284,18 +488,49 @@ def starts(tree):
             inside = inside + [node.name]
         names = []
         if isinstance(node, ast.Import):
-            names = [alias.name for alias in node.names if alias.name.split(".")[0] in NEVER_IMPORTED or alias.asname and alias.name in STARTERS]
+            names = [
+                alias.name
+                for alias in node.names
+                if alias.name.split(".")[0] in NEVER_IMPORTED
+                or alias.asname
+                and alias.name in STARTERS
+            ]
         elif isinstance(node, ast.ImportFrom):
             base = (node.module or "").split(".")[0]
-            names = [alias.name for alias in node.names if base in NEVER_IMPORTED or alias.name in STARTERS.get(base, ()) or base in STARTERS and alias.name == "*"]
-        elif isinstance(node, ast.Attribute) and isinstance(node.value, ast.Name) and node.attr in STARTERS.get(node.value.id, ()):
+            names = [
+                alias.name
+                for alias in node.names
+                if base in NEVER_IMPORTED
+                or alias.name in STARTERS.get(base, ())
+                or base in STARTERS
+                and alias.name == "*"
+            ]
+        elif (
+            isinstance(node, ast.Attribute)
+            and isinstance(node.value, ast.Name)
+            and node.attr in STARTERS.get(node.value.id, ())
+        ):
             names = [] if id(node) in annotations else [node.attr]
-        elif isinstance(node, ast.Call) and isinstance(node.func, ast.Name) and node.func.id in ("__import__", "eval", "exec"):
+        elif (
+            isinstance(node, ast.Call)
+            and isinstance(node.func, ast.Name)
+            and node.func.id in ("__import__", "eval", "exec")
+        ):
             names = [node.func.id]
-        elif isinstance(node, ast.Call) and isinstance(node.func, ast.Name) and node.func.id == "getattr" and isinstance(node.args[0], ast.Name) and node.args[0].id in STARTERS:
+        elif (
+            isinstance(node, ast.Call)
+            and isinstance(node.func, ast.Name)
+            and node.func.id == "getattr"
+            and isinstance(node.args[0], ast.Name)
+            and node.args[0].id in STARTERS
+        ):
             known = node.args[1].value if isinstance(node.args[1], ast.Constant) else None
             names = ["getattr"] if known is None or known in STARTERS[node.args[0].id] else []
-        elif isinstance(node, ast.Assign) and isinstance(node.value, ast.Name) and node.value.id in STARTERS:
+        elif (
+            isinstance(node, ast.Assign)
+            and isinstance(node.value, ast.Name)
+            and node.value.id in STARTERS
+        ):
             names = [node.value.id]
         found.extend((node.lineno, ".".join(inside), name) for name in names)
         for child in ast.iter_child_nodes(node):
@@ -309,34 +544,77 @@ def starts(tree):
     return found
 
 
-@pytest.mark.parametrize("source, number", [
-    ("import subprocess\ndef f():\n    subprocess.run(['x'])", 1), ("from subprocess import Popen", 1), ("import subprocess as s", 1), ("import os\nos.execvp('x', [])", 1), ("from os import *", 1),
-    ("import os\nstart = os.system", 1), ("import os\ngetattr(os, 'fo' + 'rk')()", 1), ("getattr(os, 'popen')('x')", 1), ("import multiprocessing.pool", 1), ("from concurrent.futures import ProcessPoolExecutor", 1),
-    ("import asyncio\nasyncio.create_subprocess_exec('x')", 1), ("__import__('subprocess').run('x')", 1), ("import ctypes", 1), ("import pty", 1), ("o = os\no.fork()", 1), ("os.posix_spawn('x', [], {})", 1),
-    ("import subprocess\nkept: subprocess.Popen = None\ndef f(one: subprocess.Popen) -> subprocess.Popen:\n    return one", 0), ("getattr(os, 'O_NOFOLLOW', 0)", 0), ("import os\nos.kill(1, 0)", 0), ("try:\n    pass\nexcept subprocess.TimeoutExpired:\n    pass", 0),
-])
+@pytest.mark.parametrize(
+    "source, number",
+    [
+        ("import subprocess\ndef f():\n    subprocess.run(['x'])", 1),
+        ("from subprocess import Popen", 1),
+        ("import subprocess as s", 1),
+        ("import os\nos.execvp('x', [])", 1),
+        ("from os import *", 1),
+        ("import os\nstart = os.system", 1),
+        ("import os\ngetattr(os, 'fo' + 'rk')()", 1),
+        ("getattr(os, 'popen')('x')", 1),
+        ("import multiprocessing.pool", 1),
+        ("from concurrent.futures import ProcessPoolExecutor", 1),
+        ("import asyncio\nasyncio.create_subprocess_exec('x')", 1),
+        ("__import__('subprocess').run('x')", 1),
+        ("import ctypes", 1),
+        ("import pty", 1),
+        ("o = os\no.fork()", 1),
+        ("os.posix_spawn('x', [], {})", 1),
+        (
+            (
+                "import subprocess\nkept: subprocess.Popen = None\n"
+                "def f(one: subprocess.Popen) -> subprocess.Popen:\n    return one"
+            ),
+            0,
+        ),
+        ("getattr(os, 'O_NOFOLLOW', 0)", 0),
+        ("import os\nos.kill(1, 0)", 0),
+        ("try:\n    pass\nexcept subprocess.TimeoutExpired:\n    pass", 0),
+    ],
+)
 def test_the_finder_of_starts_itself(source, number):
     assert len(starts(ast.parse(source))) == number
 
 
-@pytest.mark.parametrize("name", [name for name in PRODUCT if name.split("/")[0] in ("hooks", "mcp")])
+@pytest.mark.parametrize(
+    "name", [name for name in PRODUCT if name.split("/")[0] in ("hooks", "mcp")]
+)
 def test_no_process_is_started_elsewhere(name):
-    strays = ["%s:%d %s in %s" % (name, line, what, function) for line, function, what in starts(tree_of(name)) if (name, function) not in STARTS]
-    assert not strays, "a start needs a row in STARTS with its reason (git is never started: store/git.py reads its files): %s" % strays
+    strays = [
+        f"{name}:{line:d} {what} in {function}"
+        for line, function, what in starts(tree_of(name))
+        if (name, function) not in STARTS
+    ]
+    assert not strays, (
+        "a start needs a row in STARTS with its reason (git is never started: store/git.py "
+        f"reads its files): {strays}"
+    )
 
 
 def test_each_start_of_the_table_exists():
     found = {(name, function) for name in PRODUCT for _, function, _ in starts(tree_of(name))}
     assert set(STARTS) <= found
-    in_shell = {name for name in FILES if name.split("/")[0] in ("hooks", "mcp", "codex") or "/" not in name
-                if open(os.path.join(ROOT, name), "rb").read(64).split(b"\n")[0].startswith(b"#!") and b"python" not in open(os.path.join(ROOT, name), "rb").read(64).split(b"\n")[0]}
+    in_shell = {
+        name
+        for name in FILES
+        if name.split("/")[0] in ("hooks", "mcp", "codex") or "/" not in name
+        if open(os.path.join(ROOT, name), "rb").read(64).split(b"\n")[0].startswith(b"#!")
+        and b"python" not in open(os.path.join(ROOT, name), "rb").read(64).split(b"\n")[0]
+    }
     assert in_shell == set(SHELL_STARTS)
 
 
 @pytest.mark.parametrize("name", PRODUCT)
 def test_lines_are_split_at_line_feeds_only(name):
-    calls = [node.lineno for node in ast.walk(tree_of(name)) if isinstance(node, ast.Attribute) and node.attr == "splitlines"]
-    assert not calls, "splitlines() also splits on \\x0c, \\x85 and \\u2028: %s:%s" % (name, calls)
+    calls = [
+        node.lineno
+        for node in ast.walk(tree_of(name))
+        if isinstance(node, ast.Attribute) and node.attr == "splitlines"
+    ]
+    assert not calls, f"splitlines() also splits on \\x0c, \\x85 and \\u2028: {name}:{calls}"
 
 
 @pytest.mark.parametrize("name", SOURCES)
@@ -348,23 +626,53 @@ def test_parses_as_the_oldest_python(name):
 @pytest.mark.parametrize("name", [name for name in FILES if not SHELL_ONLY.search(name)])
 def test_names_no_machine(name):
     with open(os.path.join(ROOT, name), encoding="utf-8", errors="replace") as handle:
-        found = ["%s:%d %s" % (name, number, line.strip()[:120]) for number, line in enumerate(handle, 1)
-                 if MACHINE.search(line)]
+        found = [
+            f"{name}:{number:d} {line.strip()[:120]}"
+            for number, line in enumerate(handle, 1)
+            if MACHINE.search(line)
+        ]
     assert not found
 
 
-CONNECTIONS = {"socket", "ssl", "http", "ftplib", "smtplib", "imaplib", "poplib", "nntplib", "telnetlib", "urllib.request", "asyncio", "requests"}
+CONNECTIONS = {
+    "socket",
+    "ssl",
+    "http",
+    "ftplib",
+    "smtplib",
+    "imaplib",
+    "poplib",
+    "nntplib",
+    "telnetlib",
+    "urllib.request",
+    "asyncio",
+    "requests",
+}
 
 
-@pytest.mark.parametrize("name", [name for name in PRODUCT if name.split("/")[0] in ("hooks", "mcp")])
+@pytest.mark.parametrize(
+    "name", [name for name in PRODUCT if name.split("/")[0] in ("hooks", "mcp")]
+)
 def test_nothing_opens_a_connection(name):
-    modules = [(line, target) for line, target in imported(tree_of(name)) if target in CONNECTIONS or target.split(".")[0] in CONNECTIONS]
-    assert not modules, "%s: the product sends nothing anywhere: %s" % (name, modules)
+    modules = [
+        (line, target)
+        for line, target in imported(tree_of(name))
+        if target in CONNECTIONS or target.split(".")[0] in CONNECTIONS
+    ]
+    assert not modules, f"{name}: the product sends nothing anywhere: {modules}"
 
 
-@pytest.mark.parametrize("name", [name for name in PRODUCT if name.split("/")[0] in ("hooks", "mcp")])
+@pytest.mark.parametrize(
+    "name", [name for name in PRODUCT if name.split("/")[0] in ("hooks", "mcp")]
+)
 def test_no_hook_gives_a_permission(name):
-    """The keys by which a hook decides over a call (contracts of both clients) stand nowhere in what could write them."""
-    words = [(node.lineno, node.value) for node in ast.walk(tree_of(name)) if isinstance(node, ast.Constant)
-             and node.value in ("permissionDecision", "updatedPermissions", "behavior", "approve")]
-    assert not words, "%s: a hook never decides over a call: %s" % (name, words)
+    """The keys by which a hook decides over a call (contracts of both clients) stand nowhere in
+    what could write them.
+    """
+    words = [
+        (node.lineno, node.value)
+        for node in ast.walk(tree_of(name))
+        if isinstance(node, ast.Constant)
+        and node.value in ("permissionDecision", "updatedPermissions", "behavior", "approve")
+    ]
+    assert not words, f"{name}: a hook never decides over a call: {words}"

@@ -1,4 +1,7 @@
-"""Files that others own are opened in one place: `contextkernel.store.files`. Whatever else opens a file is named here, with its reason."""
+"""Files that others own are opened in one place: `contextkernel.store.files`. Whatever else
+opens a file is named here, with its reason.
+"""
+
 from __future__ import annotations
 
 import ast
@@ -7,22 +10,73 @@ import os
 import pytest
 
 ROOT = os.path.dirname(os.path.dirname(os.path.abspath(__file__)))
-SWEPT = ("hooks", "mcp") + tuple("hooks/contextkernel/" + name for name in ("handlers", "commands", "server", "setup", "clients", "clients/claude", "clients/codex"))  # the modules of these folders, not of those below
-OPENERS = {("", "open"), ("os", "open"), ("io", "open"), ("os", "fdopen"), ("codecs", "open"), ("tokenize", "open")}
+SWEPT = ("hooks", "mcp") + tuple(
+    "hooks/contextkernel/" + name
+    for name in (
+        "handlers",
+        "commands",
+        "server",
+        "setup",
+        "clients",
+        "clients/claude",
+        "clients/codex",
+    )
+)  # the modules of these folders, not of those below
+OPENERS = {
+    ("", "open"),
+    ("os", "open"),
+    ("io", "open"),
+    ("os", "fdopen"),
+    ("codecs", "open"),
+    ("tokenize", "open"),
+}
 METHODS = {"read_text", "read_bytes", "write_text", "write_bytes"}
 ALLOWED = {  # (module, function): (calls, why)
-    ("hooks/contextkernel/clients/hook_io.py", "run"): (1, "the null device stands in for a closed stderr"),
-    ("hooks/contextkernel/clients/hook_io.py", "_silence"): (1, "the null device takes the place of a broken descriptor"),
-    ("hooks/contextkernel/clients/cli_io.py", "*"): (2, "the null device stands in for closed streams"),
+    ("hooks/contextkernel/clients/hook_io.py", "run"): (
+        1,
+        "the null device stands in for a closed stderr",
+    ),
+    ("hooks/contextkernel/clients/hook_io.py", "_silence"): (
+        1,
+        "the null device takes the place of a broken descriptor",
+    ),
+    ("hooks/contextkernel/clients/cli_io.py", "*"): (
+        2,
+        "the null device stands in for closed streams",
+    ),
     ("mcp/server.py", "own_streams"): (1, "the null device becomes standard input"),
-    ("hooks/contextkernel/clients/claude/settings_file.py", "write"): (2, "a new file of ours beside the one to replace: O_EXCL"),
-    ("hooks/contextkernel/clients/claude/shell_prefix.py", "_leave"): (1, "an empty note in our own folder: no link is followed, nothing is read"),
-    ("hooks/contextkernel/clients/claude/output_file.py", "__init__"): (1, "a second descriptor of the output file we hold: a regular file by fstat before and after"),
-    ("hooks/contextkernel/setup/codex_bundle.py", "build"): (1, "writes the bundle into a folder made anew"),
-    ("hooks/contextkernel/setup/demo.py", "*"): (1, "writes the demonstration into a scratch folder of its own"),
-    ("hooks/contextkernel/commands/slice.py", "*"): (3, "files of the repository, read by the slicer"),
-    ("hooks/contextkernel/handlers/repo_slice.py", "*"): (3, "files of the repository, read by the slicer"),
-    ("hooks/contextkernel/commands/symbol.py", "*"): (1, "files of the repository, read by the slicer"),
+    ("hooks/contextkernel/clients/claude/settings_file.py", "write"): (
+        2,
+        "a new file of ours beside the one to replace: O_EXCL",
+    ),
+    ("hooks/contextkernel/clients/claude/shell_prefix.py", "_leave"): (
+        1,
+        "an empty note in our own folder: no link is followed, nothing is read",
+    ),
+    ("hooks/contextkernel/clients/claude/output_file.py", "__init__"): (
+        1,
+        "a second descriptor of the output file we hold: a regular file by fstat before and after",
+    ),
+    ("hooks/contextkernel/setup/codex_bundle.py", "build"): (
+        1,
+        "writes the bundle into a folder made anew",
+    ),
+    ("hooks/contextkernel/setup/demo.py", "*"): (
+        1,
+        "writes the demonstration into a scratch folder of its own",
+    ),
+    ("hooks/contextkernel/commands/slice.py", "*"): (
+        3,
+        "files of the repository, read by the slicer",
+    ),
+    ("hooks/contextkernel/handlers/repo_slice.py", "*"): (
+        3,
+        "files of the repository, read by the slicer",
+    ),
+    ("hooks/contextkernel/commands/symbol.py", "*"): (
+        1,
+        "files of the repository, read by the slicer",
+    ),
 }
 
 
@@ -56,9 +110,18 @@ def opens(source, name):
     return found
 
 
-@pytest.mark.parametrize("source, count", [
-    ("def f():\n    open('x')", 1), ("import os\nos.open('x', 0)", 1), ("path.read_text()", 1), ("import io\nio.open('x')", 1),
-    ("files.opened('x')", 0), ("install.opened(a, b)", 0), ("book.open_ledger()", 0)])
+@pytest.mark.parametrize(
+    "source, count",
+    [
+        ("def f():\n    open('x')", 1),
+        ("import os\nos.open('x', 0)", 1),
+        ("path.read_text()", 1),
+        ("import io\nio.open('x')", 1),
+        ("files.opened('x')", 0),
+        ("install.opened(a, b)", 0),
+        ("book.open_ledger()", 0),
+    ],
+)
 def test_the_checker_itself(source, count):
     assert len(opens(source, "x")) == count
 
@@ -78,5 +141,8 @@ def test_files_are_opened_in_one_place(name):
         if left.get(key):
             left[key] -= 1
         else:
-            strays.append("%s:%d" % (name, line))
-    assert not strays, "opens a file by itself; use contextkernel.store.files (opened, content, append, replace): %s" % strays
+            strays.append(f"{name}:{line:d}")
+    assert not strays, (
+        "opens a file by itself; use contextkernel.store.files (opened, content, append, "
+        f"replace): {strays}"
+    )

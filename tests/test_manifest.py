@@ -1,4 +1,7 @@
-"""The manifests, skills and agents say what their loaders read: a loader ignores a wrong key without a word."""
+"""The manifests, skills and agents say what their loaders read: a loader ignores a wrong key
+without a word.
+"""
+
 from __future__ import annotations
 
 import json
@@ -8,9 +11,38 @@ import re
 import pytest
 
 ROOT = os.path.dirname(os.path.dirname(os.path.abspath(__file__)))
-PLUGIN_KEYS = {"$schema", "name", "displayName", "version", "description", "author", "homepage", "repository", "license",
-               "keywords", "mcpServers", "network", "userConfig", "skills", "agents", "commands", "dependencies", "experimental"}
-SKILL_KEYS = {"name", "description", "allowed-tools", "argument-hint", "user-invocable", "disable-model-invocation", "context", "agent", "model", "license"}
+PLUGIN_KEYS = {
+    "$schema",
+    "name",
+    "displayName",
+    "version",
+    "description",
+    "author",
+    "homepage",
+    "repository",
+    "license",
+    "keywords",
+    "mcpServers",
+    "network",
+    "userConfig",
+    "skills",
+    "agents",
+    "commands",
+    "dependencies",
+    "experimental",
+}
+SKILL_KEYS = {
+    "name",
+    "description",
+    "allowed-tools",
+    "argument-hint",
+    "user-invocable",
+    "disable-model-invocation",
+    "context",
+    "agent",
+    "model",
+    "license",
+}
 AGENT_KEYS = {"name", "description", "tools", "model", "color", "skills", "disallowedTools"}
 
 
@@ -20,10 +52,12 @@ def read_json(*parts):
 
 
 def front_matter(path):
-    """Key -> text of a Markdown file's front matter, folded lines joined; raises AssertionError when there is none."""
+    """Key -> text of a Markdown file's front matter, folded lines joined; raises AssertionError
+    when there is none.
+    """
     with open(path, encoding="utf-8") as handle:
         found = re.match(r"---\n(.*?\n)---\n", handle.read(), re.S)
-    assert found, "%s: no front matter" % path
+    assert found, f"{path}: no front matter"
     fields, key = {}, ""
     for line in found.group(1).split("\n"):
         named = re.match(r"([A-Za-z][\w-]*):\s*(.*)$", line)
@@ -36,8 +70,12 @@ def front_matter(path):
 
 
 def below(folder, name):
-    return sorted(os.path.join(where, file) for where, _, files in os.walk(os.path.join(ROOT, folder)) for file in files
-                  if re.fullmatch(name, file))
+    return sorted(
+        os.path.join(where, file)
+        for where, _, files in os.walk(os.path.join(ROOT, folder))
+        for file in files
+        if re.fullmatch(name, file)
+    )
 
 
 SKILLS = below("skills", r"SKILL\.md")
@@ -53,11 +91,19 @@ def test_plugin_json():
     assert manifest["name"] == "context-kernel"
     assert re.fullmatch(r"\d+\.\d+\.\d+", manifest["version"])
     assert not set(manifest) - PLUGIN_KEYS, "the loader ignores unknown keys"
-    assert len(manifest["description"]) <= 200 and manifest["license"] == "MIT" and manifest["author"]["name"]
+    assert (
+        len(manifest["description"]) <= 200
+        and manifest["license"] == "MIT"
+        and manifest["author"]["name"]
+    )
     assert "hooks" not in manifest, "hooks/hooks.json is found by itself; naming it loads it twice"
     assert list(manifest["mcpServers"]) == ["kernel"]
     server = manifest["mcpServers"]["kernel"]
-    assert any("${CLAUDE_PLUGIN_ROOT}/mcp/server.py" in part for part in server["args"]) and "-I" in server["args"] and "-S" in server["args"]
+    assert (
+        any("${CLAUDE_PLUGIN_ROOT}/mcp/server.py" in part for part in server["args"])
+        and "-I" in server["args"]
+        and "-S" in server["args"]
+    )
 
 
 def test_marketplace_json():
@@ -66,13 +112,19 @@ def test_marketplace_json():
     [entry] = market["plugins"]
     assert (entry["name"], entry["source"]) == ("context-kernel", "./")
     components = {"mcpServers", "hooks", "skills", "agents", "commands"} & set(entry)
-    assert not components, "components in both manifests do not load: %s" % components
+    assert not components, f"components in both manifests do not load: {components}"
 
 
 def test_one_version_everywhere():
     versions = {read_json(".claude-plugin", "plugin.json")["version"]}
-    versions |= {entry["version"] for entry in read_json(".claude-plugin", "marketplace.json")["plugins"] if "version" in entry}
-    with open(os.path.join(ROOT, "hooks", "contextkernel", "__init__.py"), encoding="utf-8") as handle:
+    versions |= {
+        entry["version"]
+        for entry in read_json(".claude-plugin", "marketplace.json")["plugins"]
+        if "version" in entry
+    }
+    with open(
+        os.path.join(ROOT, "hooks", "contextkernel", "__init__.py"), encoding="utf-8"
+    ) as handle:
         versions |= set(re.findall(r'VERSION = "([^"]+)"', handle.read()))
     assert len(versions) == 1, versions
 
@@ -83,7 +135,10 @@ def test_skill(path):
     assert fields.get("name") == os.path.basename(os.path.dirname(path))
     assert "tools" not in fields, "a skill's key is allowed-tools"
     assert not set(fields) - SKILL_KEYS, "the loader ignores unknown keys"
-    assert re.search(r"\bUse (when|before|after|to|for)\b", fields["description"]) and len(fields["description"]) <= 1024
+    assert (
+        re.search(r"\bUse (when|before|after|to|for)\b", fields["description"])
+        and len(fields["description"]) <= 1024
+    )
     with open(path, encoding="utf-8") as handle:
         text = handle.read()
     assert text.count("\n") < 200
@@ -95,6 +150,8 @@ def test_skill(path):
 def test_agent(path):
     fields = front_matter(path)
     assert fields.get("name") == os.path.basename(path)[:-3]
-    assert "allowed-tools" not in fields, "an agent's key is tools; allowed-tools passes the validator and is ignored"
+    assert "allowed-tools" not in fields, (
+        "an agent's key is tools; allowed-tools passes the validator and is ignored"
+    )
     assert fields.get("tools") and fields.get("description")
     assert not set(fields) - AGENT_KEYS, "the loader ignores unknown keys"

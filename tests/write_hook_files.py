@@ -1,4 +1,7 @@
-"""Write hooks/hooks.json and codex/hooks.json from the one event table; a test compares them with it."""
+"""Write hooks/hooks.json and codex/hooks.json from the one event table; a test compares them
+with it.
+"""
+
 import os
 import sys
 

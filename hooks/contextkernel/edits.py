@@ -1,34 +1,44 @@
-"""The account of a rewriting: which source lines a text shows, and what stands in for the others."""
+"""The account of a rewriting: which source lines a text shows, and what stands in for the
+others.
+"""
+
 from __future__ import annotations
 
 from collections import namedtuple
 
 TYPE_CHECKING = False  # typing costs 3 ms of a hook
 if TYPE_CHECKING:
-    from typing import Callable, List
+    from typing import Callable
 
 
 class Edit(namedtuple("Edit", "rule first last shown", defaults=(0,))):
     """A range of source lines that the new text does not show verbatim.
 
-    `first` and `last` are 1-based and inclusive.  `shown` counts the lines of the new text that stand in
-    for the range at its place: 0 for lines folded into a neighbour, 1 for a mark or a rewritten line.
+    `first` and `last` are 1-based and inclusive.  `shown` counts the lines of the new text that
+    stand in
+    for the range at its place: 0 for lines folded into a neighbour, 1 for a mark or a rewritten
+    line.
     """
 
     __slots__ = ()
 
 
 class Normalized(namedtuple("Normalized", "text edits head", defaults=((), 0))):
-    """A new text with its account.  `head`: lines at its top that are not from the source.  No edits: same text."""
+    """A new text with its account.  `head`: lines at its top that are not from the source.  No
+    edits: same text.
+    """
 
     __slots__ = ()
 
 
-def fault_in_account(source: str, normalized: Normalized, lines: "List[str] | None" = None) -> str:
-    """What is wrong with the account of `normalized` over `source`, or "" when every line is accounted for.
+def fault_in_account(source: str, normalized: Normalized, lines: list[str] | None = None) -> str:
+    """What is wrong with the account of `normalized` over `source`, or "" when every line is
+    accounted for.
 
-    Complete means: edits ascend, do not overlap and stay in range; walking the source, every line outside the
-    edits stands verbatim in the text, in order; each edit contributes exactly `shown` lines; nothing is left over.
+    Complete means: edits ascend, do not overlap and stay in range; walking the source, every line
+    outside the
+    edits stands verbatim in the text, in order; each edit contributes exactly `shown` lines;
+    nothing is left over.
     `lines`: the source already split into its lines, when the caller has them.
     """
     if not normalized.edits and not normalized.head:
@@ -38,27 +48,29 @@ def fault_in_account(source: str, normalized: Normalized, lines: "List[str] | No
     at, number = normalized.head, 1  # next line of `new` (0-based), next source line (1-based)
     for edit in normalized.edits:
         if not number <= edit.first <= edit.last <= len(lines):
-            return "edit %r overlaps, descends or leaves the source" % (edit,)
+            return f"edit {edit!r} overlaps, descends or leaves the source"
         kept = edit.first - number
-        if new[at:at + kept] != lines[number - 1:edit.first - 1]:
-            return "a line between %d and %d is not shown verbatim" % (number, edit.first - 1)
+        if new[at : at + kept] != lines[number - 1 : edit.first - 1]:
+            return f"a line between {number} and {int(edit.first - 1)} is not shown verbatim"
         at, number = at + kept + edit.shown, edit.last + 1
-    if new[at:] != lines[number - 1:]:
-        return "the lines from %d on are not shown verbatim" % number
+    if new[at:] != lines[number - 1 :]:
+        return f"the lines from {number} on are not shown verbatim"
     return ""
 
 
 def rebuild(normalized: Normalized, source_line: Callable[[int], str]) -> str:
-    """The source text: shown lines from the new text, all others from `source_line` (1-based), byte for byte.
+    """The source text: shown lines from the new text, all others from `source_line` (1-based), byte
+    for byte.
 
-    `source_line` is asked only for lines inside edits.  The account must be complete (`fault_in_account`).
+    `source_line` is asked only for lines inside edits.  The account must be complete
+    (`fault_in_account`).
     """
     if not normalized.edits and not normalized.head:
         return normalized.text
     new, lines, at, number = normalized.text.split("\n"), [], normalized.head, 1
     for edit in normalized.edits:
         kept = edit.first - number
-        lines += new[at:at + kept]
+        lines += new[at : at + kept]
         lines += [source_line(n) for n in range(edit.first, edit.last + 1)]
         at, number = at + kept + edit.shown, edit.last + 1
     return "\n".join(lines + new[at:])

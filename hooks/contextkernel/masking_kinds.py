@@ -1,4 +1,7 @@
-"""What secrets look like by themselves: issued keys with their maker's prefix, private blocks, addresses, random text."""
+"""What secrets look like by themselves: issued keys with their maker's prefix, private blocks,
+addresses, random text.
+"""
+
 from __future__ import annotations
 
 import re
@@ -10,25 +13,73 @@ _WORD = "A-Za-z0-9_-"
 _BASE64 = "A-Za-z0-9+/=_.~%-"
 # (prefixes, characters that must follow at least, which ones), as their makers publish them.
 ISSUED = (
-    ("ghp_ gho_ ghu_ ghs_ ghr_ github_pat_ glpat- gldt- glrt- glrtr- glcbt- glptt- glft- glimt- glagent- gloas- glsoat- glffct-"
-     " hf_ api_org_ GOCSPX- xapp- xoxa- xoxb- xoxc- xoxd- xoxe- xoxe. xoxo- xoxp- xoxr- xoxs- whsec_ shpat_ shpss_ shpca_ shppa_ shptka_"
-     " dop_v1_ doo_v1_ dor_v1_ lin_api_ lin_oauth_ lin_wh_ NRAK- NRJS- NRII- NRAA- NRRA- NRIQ- npm_ rubygems_ dckr_pat_ dckr_oat_"
-     " xkeysib- xsmtpsib- PMAK- PMAT- figd_ figu_ figoh_ ntn_ sntrys_ sntryu_ sntrya_ sbp_ sb_secret_ pscale_pw_ pscale_tkn_"
-     " pscale_oauth_ glsa_ HRKU- sk-ant- sk-proj- sk-or- sk-svcacct- sk-admin- sk-lf- gsk_ nvapi- tvly- AIza sk_live_ sk_test_"
-     " rk_live_ rk_test_ sq0csp- sq0atp- lsv2_pt_ lsv2_sk_ phx_ ATATT ATCTT ATBB cfut_ cfat_ ory_at_ ory_ac_ ory_rt_ FLWSECK_ FLWSECK-"
-     " rzp_live_ shippo_live_ duffel_live_ mlsn. CFPAT- CCIPAT_ CCIPRJ_ bkua_ tskey- FlyV1 fm2_ apify_api_ clojars_ CLOJARS_ ptla_ ptlc_"
-     " AGE-SECRET-KEY- AGE-PLUGIN- prj_live_ rdme_ pdl_live_ hcaptcha_ bedrock-api-key-", 12, _WORD),
-    ("ya29. SG. hvs. hvb. hvr. dp.pt. dp.st. dp.ct. dp.scim. dp.audit. dp.sa. pypi-AgE pypi-AgEN FwoGZXIvYXdz IQoJb3JpZ2lu LS0tLS1CRUdJTi"
-     " b3BlbnNzaC1rZXktdjE MIIEvQIBADANBgkqhkiG MIIEpAIBAA eyJhbGciOi v1.local. v2.local. v3.local. v4.local. k4.local. k4.secret."
-     " atlasv1. amzn.mws. glc_eyJ", 10, _BASE64),
+    (
+        "ghp_ gho_ ghu_ ghs_ ghr_ github_pat_ glpat- gldt- glrt- glrtr- glcbt- glptt- glft- "
+        "glimt- glagent- gloas- glsoat- glffct-"
+        " hf_ api_org_ GOCSPX- xapp- xoxa- xoxb- xoxc- xoxd- xoxe- xoxe. xoxo- xoxp- xoxr- xoxs- "
+        "whsec_ shpat_ shpss_ shpca_ shppa_ shptka_"
+        " dop_v1_ doo_v1_ dor_v1_ lin_api_ lin_oauth_ lin_wh_ NRAK- NRJS- NRII- NRAA- NRRA- NRIQ- "
+        "npm_ rubygems_ dckr_pat_ dckr_oat_"
+        " xkeysib- xsmtpsib- PMAK- PMAT- figd_ figu_ figoh_ ntn_ sntrys_ sntryu_ sntrya_ sbp_ "
+        "sb_secret_ pscale_pw_ pscale_tkn_"
+        " pscale_oauth_ glsa_ HRKU- sk-ant- sk-proj- sk-or- sk-svcacct- sk-admin- sk-lf- gsk_ "
+        "nvapi- tvly- AIza sk_live_ sk_test_"
+        " rk_live_ rk_test_ sq0csp- sq0atp- lsv2_pt_ lsv2_sk_ phx_ ATATT ATCTT ATBB cfut_ cfat_ "
+        "ory_at_ ory_ac_ ory_rt_ FLWSECK_ FLWSECK-"
+        " rzp_live_ shippo_live_ duffel_live_ mlsn. CFPAT- CCIPAT_ CCIPRJ_ bkua_ tskey- FlyV1 "
+        "fm2_ apify_api_ clojars_ CLOJARS_ ptla_ ptlc_"
+        " AGE-SECRET-KEY- AGE-PLUGIN- prj_live_ rdme_ pdl_live_ hcaptcha_ bedrock-api-key-",
+        12,
+        _WORD,
+    ),
+    (
+        "ya29. SG. hvs. hvb. hvr. dp.pt. dp.st. dp.ct. dp.scim. dp.audit. dp.sa. pypi-AgE "
+        "pypi-AgEN FwoGZXIvYXdz IQoJb3JpZ2lu LS0tLS1CRUdJTi"
+        " b3BlbnNzaC1rZXktdjE MIIEvQIBADANBgkqhkiG MIIEpAIBAA eyJhbGciOi v1.local. v2.local. "
+        "v3.local. v4.local. k4.local. k4.secret."
+        " atlasv1. amzn.mws. glc_eyJ",
+        10,
+        _BASE64,
+    ),
     ("AKIA ASIA ABIA ACCA", 12, "A-Za-z0-9"),
-    ("dapi dkea dsapi dose", 30, "0-9a-f-"), ("key-", 28, "0-9a-f"), ("SK AC", 32, "0-9a-f"), ("pul-", 32, "0-9a-f"),
-    ("s. b.", 24, "A-Za-z0-9"), ("pat", 50, "A-Za-z0-9."), ("0x", 64, "0-9a-fA-F"), ("sk-", 16, _WORD),
-    ("xprv yprv zprv tprv", 60, "A-Za-z0-9"), ("ops_eyJ", 20, _BASE64),
+    ("dapi dkea dsapi dose", 30, "0-9a-f-"),
+    ("key-", 28, "0-9a-f"),
+    ("SK AC", 32, "0-9a-f"),
+    ("pul-", 32, "0-9a-f"),
+    ("s. b.", 24, "A-Za-z0-9"),
+    ("pat", 50, "A-Za-z0-9."),
+    ("0x", 64, "0-9a-fA-F"),
+    ("sk-", 16, _WORD),
+    ("xprv yprv zprv tprv", 60, "A-Za-z0-9"),
+    ("ops_eyJ", 20, _BASE64),
 )
-PUBLIC = ("toolu_", "msg_", "req_", "call_", "chatcmpl-", "resp_", "run_", "thread_", "srvtoolu_", "sha256", "sha512", "sha384", "sha1", "md5", "h1:", "blake", "rollout-", "agent-", "ssh-")
+PUBLIC = (
+    "toolu_",
+    "msg_",
+    "req_",
+    "call_",
+    "chatcmpl-",
+    "resp_",
+    "run_",
+    "thread_",
+    "srvtoolu_",
+    "sha256",
+    "sha512",
+    "sha384",
+    "sha1",
+    "md5",
+    "h1:",
+    "blake",
+    "rollout-",
+    "agent-",
+    "ssh-",
+)
 
-_BLOCK = Pattern(r"-{4,5} ?BEGIN (?!CERTIFICATE|PUBLIC|X509|TRUSTED|NEW CERT|RSA PUBLIC|SSH2 PUBLIC|PGP PUBLIC|PGP SIGNATURE|PGP SIGNED)[A-Z0-9 ]{3,60}-{4,5}(?=(?:\s|\\+[nr]|[\"'+,])*(?:[A-Za-z0-9+/=]{4,}|[A-Z][\w-]+: ))")
+_BLOCK = Pattern(
+    r"-{4,5} ?BEGIN (?!CERTIFICATE|PUBLIC|X509|TRUSTED|NEW CERT|RSA PUBLIC|SSH2 PUBLIC|PGP "
+    r"PUBLIC|PGP SIGNATURE|PGP SIGNED)[A-Z0-9 ]{3,60}-{4,5}(?=(?:\s|\\+[nr]"
+    r"|[\"'+,])*(?:[A-Za-z0-9+/=]{4,}|[A-Z][\w-]+: ))"
+)
 _BLOCK_END = Pattern(r"-{4,5} ?END [A-Z0-9 ]{3,60}-{4,5}")
 _PUTTY = Pattern(r"(?s)(PuTTY-User-Key-File-\d: ).*?(?:Private-MAC: *[0-9a-f]+|\Z)")
 _SHAPES = (
@@ -38,37 +89,54 @@ _SHAPES = (
     ("-us", r"(?<![0-9a-f])[0-9a-f]{32}-us\d{1,2}\b"),  # Mailchimp
     ("-", r"(?<![0-9a-f-])[0-9a-f]{32}-[0-9a-f]{8}-[0-9a-f]{8}(?![0-9a-f-])"),  # Mailgun
     ("q~", r"(?<![\w~.-])[\w~.-]{3}[78]Q~[\w~.-]{31,34}"),  # Entra
-    ("$", r"\$(?:1|2[abxy]?|5|6|7|y|gy|apr1|sha1|argon2\w{0,2}|pbkdf2[\w-]{0,12}|scrypt|bcrypt[\w-]{0,8})\$[\w./$=,+-]{16,}"),  # crypt(3)
+    (
+        "$",
+        (
+            r"\$(?:1|2[abxy]?|5|6|7|y|gy|apr1|sha1|argon2\w{0,2}|pbkdf2[\w-]{0,12}|scrypt"
+            r"|bcrypt[\w-]{0,8})\$[\w./$=,+-]{16,}"
+        ),
+    ),  # crypt(3)
     ("}", r"\{(?:S?SHA|SSHA|MD5|SMD5|CRYPT|PBKDF2)[\d-]*\}[\w+/=$.]{16,}"),  # LDAP
     (".", r"(?<![\w.-])[MNO][\w-]{23,27}\.[\w-]{6}\.[\w-]{27,}"),  # Discord bots
-    (".", r"(?<![\w.-])[A-Za-z0-9_-]{10,}\.[A-Za-z0-9_-]{20,}\.[A-Za-z0-9_-]{20,}(?![\w.-])"),  # three parts, as JWT and its kin
+    (
+        ".",
+        r"(?<![\w.-])[A-Za-z0-9_-]{10,}\.[A-Za-z0-9_-]{20,}\.[A-Za-z0-9_-]{20,}(?![\w.-])",
+    ),  # three parts, as JWT and its kin
 )
-# Pairs of letters that are frequent in words and names of programs, and make up a quarter of all pairs.
-_PAIRS = frozenset("""th he in er an re on at en nd ti es or te of ed is it al ar st to nt ng se ha as ou io le ve co me de hi ri ro ic ne ea ra ce li ch ll be ma si om ur
+# Pairs of letters that are frequent in words and names of programs, and make up a quarter of all
+# pairs.
+_PAIRS = frozenset(
+    """th he in er an re on at en nd ti es or te of ed is it al ar st to nt ng se ha as ou io le ve co me de hi ri ro ic ne ea ra ce li ch ll be ma si om ur
  ca el ta la ns di fo ho pe ec pr no ct us ac ot il tr ly nc et ut ss so rs un lo wa ge ie wh ee wi em ad ol rt po we na ul ni ts mo ow pa im mi ai sh ir su id os iv ia am fi ci vi pl
- ig tu ev ld ry mp fe bl ab gh ty op wo sa ay ex ke fr oo av ag if ap gr od bo sp rd do uc bu ei ov by rm ep tt oc fa ef cu rn sc gi da yo cr cl du ey""".split())
+ ig tu ev ld ry mp fe bl ab gh ty op wo sa ay ex ke fr oo av ag if ap gr od bo sp rd do uc bu ei ov by rm ep tt oc fa ef cu rn sc gi da yo cr cl du ey""".split()
+)
 _TOKEN = Pattern(r"[A-Za-z0-9+/_=~.%-]{20,}")
 _JOINED = Pattern(r"[A-Za-z0-9+/_-]+")
 _PART = Pattern(r"[A-Za-z0-9]+")
 _HEX = Pattern(r"[0-9a-fA-F]*")
-_NODE = Pattern(r"::\w+(?:::\w+)*\[[^\]\n]{0,300}\]|/nix/store/[a-z0-9]{32}|(?i:\bsha(?:1|256|384|512)[-:][A-Za-z0-9+/=]+)|\b[0-7][0-9A-HJKMNP-TV-Z]{25}\b")
+_NODE = Pattern(
+    r"::\w+(?:::\w+)*\[[^\]\n]{0,300}\]|/nix/store/[a-z0-9]{32}|(?i:\bsha(?:1|256|384"
+    r"|512)[-:][A-Za-z0-9+/=]+)|\b[0-7][0-9A-HJKMNP-TV-Z]{25}\b"
+)
 _HOOK = Pattern(r"[^\s\"'<>]{0,200}?hook[\w.-]{0,40}/([^\s\"'<>]{8,2000})", re.I)
 _CHARS: dict = {}
 
 
-def _chars(allowed: str) -> "re.Pattern[str]":
+def _chars(allowed: str) -> re.Pattern[str]:
     if allowed not in _CHARS:
-        _CHARS[allowed] = re.compile("[%s]*" % allowed)
+        _CHARS[allowed] = re.compile(f"[{allowed}]*")
     return _CHARS[allowed]
 
 
 def without_blocks(text: str) -> str:
-    """The text without private keys and other armoured blocks, also without their end where that is missing."""
+    """The text without private keys and other armoured blocks, also without their end where that
+    is missing.
+    """
     if "BEGIN " in text:
         parts, at = [], 0
         for found in iter(lambda: _BLOCK.search(text, at), None):
             end = _BLOCK_END.search(text, found.end())
-            parts += [text[at:found.start()], HIDDEN]
+            parts += [text[at : found.start()], HIDDEN]
             at = end.end() if end else len(text)
         text = "".join(parts) + text[at:]
     return _PUTTY.sub(r"\g<1>" + HIDDEN, text) if "PuTTY-User-Key-File" in text else text
@@ -87,16 +155,22 @@ def without_issued(text: str) -> str:
     return text
 
 
-def _cut(text: str, prefix: str, least: int, chars: "re.Pattern[str]") -> str:
+def _cut(text: str, prefix: str, least: int, chars: re.Pattern[str]) -> str:
     parts, at = [], 0
     start = text.find(prefix)
     while start >= 0:
         follows = chars.match(text, start + len(prefix)).end()
-        tail = text[start + len(prefix):follows].rstrip(".~%/:&?")
-        before = text[start - 1:start]
-        joined = before.isascii() and before.isalnum() and not (before == "n" and text[start - 2:start - 1] == "\\")
+        tail = text[start + len(prefix) : follows].rstrip(".~%/:&?")
+        before = text[start - 1 : start]
+        joined = (
+            before.isascii()
+            and before.isalnum()
+            and not (before == "n" and text[start - 2 : start - 1] == "\\")
+        )
         if joined or len(tail) < least:
-            start = text.find(prefix, start + len(prefix) if joined else max(follows, start + len(prefix)))
+            start = text.find(
+                prefix, start + len(prefix) if joined else max(follows, start + len(prefix))
+            )
             continue
         parts += [text[at:start], HIDDEN]
         at = start + len(prefix) + len(tail)
@@ -105,7 +179,9 @@ def _cut(text: str, prefix: str, least: int, chars: "re.Pattern[str]") -> str:
 
 
 def without_logins(text: str) -> str:
-    """The text without user names that are keys, and without passwords, in addresses; and without the ends of webhooks."""
+    """The text without user names that are keys, and without passwords, in addresses; and
+    without the ends of webhooks.
+    """
     parts, at = [], 0
     start = text.find("://")
     while start >= 0:
@@ -114,38 +190,90 @@ def without_logins(text: str) -> str:
         hook = _HOOK.match(text, begin)
         if found and begin >= at:
             user, secret = found.group(1), found.group(2)
-            scheme = text[max(0, start - 12):start].lower()
+            scheme = text[max(0, start - 12) : start].lower()
             port = secret is not None and re.match(r"\d{1,5}(?:/|$)", secret)
             if secret is not None and not port and secret not in ("", "x-oauth-basic"):
                 if not is_plain(secret):
-                    parts += [text[at:begin], (user if len(user) < 20 and not looks_random(user, 12) else HIDDEN) + ":" + HIDDEN]
+                    parts += [
+                        text[at:begin],
+                        (user if len(user) < 20 and not looks_random(user, 12) else HIDDEN)
+                        + ":"
+                        + HIDDEN,
+                    ]
                     at = found.end() - 1
-            elif not port and not is_plain(user) and not (secret is None and (user == "git" or scheme.endswith(("ssh", "sftp", "scp", "rsync", "svn", "git")) and not looks_random(user))):
+            elif (
+                not port
+                and not is_plain(user)
+                and not (
+                    secret is None
+                    and (
+                        user == "git"
+                        or scheme.endswith(("ssh", "sftp", "scp", "rsync", "svn", "git"))
+                        and not looks_random(user)
+                    )
+                )
+            ):
                 parts += [text[at:begin], HIDDEN]
                 at = found.end() - 1
-        elif hook and begin >= at and any(len(piece) >= 16 and any(c.isdigit() for c in piece) or looks_random(piece) for piece in re.findall(r"[\w-]+", hook.group(1))):
-            parts += [text[at:hook.start(1)], HIDDEN]
+        elif (
+            hook
+            and begin >= at
+            and any(
+                len(piece) >= 16 and any(c.isdigit() for c in piece) or looks_random(piece)
+                for piece in re.findall(r"[\w-]+", hook.group(1))
+            )
+        ):
+            parts += [text[at : hook.start(1)], HIDDEN]
             at = hook.end(1)
         start = text.find("://", begin)
     text = "".join(parts) + text[at:]
-    return _BARE_LOGIN.sub(lambda m: m.group(1) + HIDDEN + "@" if (looks_random(m.group(2), 6) or m.group(3) or "/" in m.group(1)[1:] or "\\" in m.group(1)) and not m.group(2).startswith("sha256") else m.group(0), text) if "@" in text else text
+    return (
+        _BARE_LOGIN.sub(
+            lambda m: (
+                m.group(1) + HIDDEN + "@"
+                if (
+                    looks_random(m.group(2), 6)
+                    or m.group(3)
+                    or "/" in m.group(1)[1:]
+                    or "\\" in m.group(1)
+                )
+                and not m.group(2).startswith("sha256")
+                else m.group(0)
+            ),
+            text,
+        )
+        if "@" in text
+        else text
+    )
 
 
-# An address's user and password: up to the last @ before a blank or a slash; a slash may stand in the password only.
-_USERINFO = Pattern(r"([^\s/:@\"'<>?#]{0,500}(?:@[\w.-]{1,100}(?=:[^\s@/\"'<>]{1,200}@))?)(?::((?:[^\s/\"'<>@]|@(?=[^\s/\"'<>@]{0,200}@)){0,500}|[^\s@\"'<>]{0,500}))?@(?=[\w\[$%{<*-])|([^\s/\"'<>:]{1,200}@[^\s/\"'<>:@]{1,200})@")
-_BARE_LOGIN = Pattern(r"(?<![\w/@.:%-])([A-Za-z][\w.\\/-]{0,60}:)([^\s:@/\"'{}()]{6,100})@(?=[A-Za-z0-9\[$*](?:[\w.-]{0,100}(:\d{2,5}\b))?)")
+# An address's user and password: up to the last @ before a blank or a slash; a slash may stand in
+# the password only.
+_USERINFO = Pattern(
+    r"([^\s/:@\"'<>?#]{0,500}(?:@[\w.-]{1,100}(?=:[^\s@/\"'<>]{1,200}@))?)(?::((?:[^\s/\"'<>@]"
+    r"|@(?=[^\s/\"'<>@]{0,200}@)){0,500}|[^\s@\"'<>]{0,500}))?@(?=[\w\[$%{<*-])"
+    r"|([^\s/\"'<>:]{1,200}@[^\s/\"'<>:@]{1,200})@"
+)
+_BARE_LOGIN = Pattern(
+    r"(?<![\w/@.:%-])([A-Za-z][\w.\\/-]{0,60}:)([^\s:@/\"'{}()]{6,100})@(?=[A-Za-z0-9\[$*](?:[\w.-]{0,100}(:\d{2,5}\b))?)"
+)
 
 
 def without_random(text: str) -> str:
-    """The text without long runs that only a generator of random text makes, whatever stands around them.
+    """The text without long runs that only a generator of random text makes, whatever stands around
+    them.
 
     Digests in hex, UUIDs, image digests, integrity values, test ids and words joined to names stay.
     """
     if len(text) < 16:
         return text
-    known = [(found.start(), found.end()) for found in _NODE.finditer(text)] if _TOKEN.search(text) else []
+    known = (
+        [(found.start(), found.end()) for found in _NODE.finditer(text)]
+        if _TOKEN.search(text)
+        else []
+    )
 
-    def judged(found: "re.Match[str]") -> str:
+    def judged(found: re.Match[str]) -> str:
         token, where = found.group(), found.start()
         if any(start < found.end() and where < end for start, end in known):
             return token
@@ -160,32 +288,54 @@ def _judged(token: str) -> str:
     out, at = [], 0
     for word in _JOINED.finditer(token):
         if len(word.group()) >= 20 and _is_random(word.group()):
-            out += [token[at:word.start()], HIDDEN]
+            out += [token[at : word.start()], HIDDEN]
             at = word.end()
             continue
         for part in _PART.finditer(token, word.start(), word.end()):
-            least = 16 if part.start() and token[part.start() - 1] in "_-." else 20  # with a maker's prefix
+            least = (
+                16 if part.start() and token[part.start() - 1] in "_-." else 20
+            )  # with a maker's prefix
             if len(part.group()) >= least and _is_random(part.group(), least):
-                out += [token[at:part.start()], HIDDEN]
+                out += [token[at : part.start()], HIDDEN]
                 at = part.end()
     return "".join(out) + token[at:]
 
 
 def _is_random(text: str, least: int = 20) -> bool:
-    """Whether a run of `least` characters or more has too few pairs of letters that words are made of, or changes its kind too often.
+    """Whether a run of `least` characters or more has too few pairs of letters that words are made
+    of, or changes its kind too often.
 
-    In random text 12 to 25 % of the pairs are such ones, in names of programs 50 to 75 % (12,388 texts of real sessions).
+    In random text 12 to 25 % of the pairs are such ones, in names of programs 50 to 75 % (12,388
+    texts of real sessions).
     """
     runs = _PART.findall(text)
-    if len(runs) > 1 and (max(map(len, runs)) < 8 or sum(map(len, runs)) < 7 * len(runs) or any(len(run) >= 16 and _HEX.fullmatch(run) for run in runs)):
+    if len(runs) > 1 and (
+        max(map(len, runs)) < 8
+        or sum(map(len, runs)) < 7 * len(runs)
+        or any(len(run) >= 16 and _HEX.fullmatch(run) for run in runs)
+    ):
         return False  # words, numbers or digests, joined
     joined = "".join(runs)
     letters = sum(char.isalpha() for char in joined)
-    has_digit, has_both = letters < len(joined), any(c.isupper() for c in joined) and any(c.islower() for c in joined)
-    if len(joined) < least or 10 * letters < 3 * len(joined) or not (has_digit or has_both) or _HEX.fullmatch(joined):
+    has_digit, has_both = (
+        letters < len(joined),
+        any(c.isupper() for c in joined) and any(c.islower() for c in joined),
+    )
+    if (
+        len(joined) < least
+        or 10 * letters < 3 * len(joined)
+        or not (has_digit or has_both)
+        or _HEX.fullmatch(joined)
+    ):
         return False
     small, turns = joined.lower(), sum(map(changes, runs))
-    pairs = 100 * sum(small[at:at + 2] in _PAIRS for at in range(len(small) - 1)) // (len(small) - 1)
+    pairs = (
+        100 * sum(small[at : at + 2] in _PAIRS for at in range(len(small) - 1)) // (len(small) - 1)
+    )
     if not has_digit:
         return pairs < 24 and len(joined) >= 24
-    return pairs < (34 if turns * 4 >= len(joined) else 26) or pairs < 45 and turns * 100 >= 42 * len(joined)
+    return (
+        pairs < (34 if turns * 4 >= len(joined) else 26)
+        or pairs < 45
+        and turns * 100 >= 42 * len(joined)
+    )

@@ -1,11 +1,16 @@
 """Path texts: POSIX form for state keys and comparisons."""
+
 from __future__ import annotations
 
 import os
 import re
 
-PLUGIN_ROOT = os.path.dirname(os.path.dirname(os.path.dirname(os.path.realpath(__file__))))  # holds hooks/ and mcp/
-_ODD = re.compile("[\\x00-\\x1f\\x7f-\\x9f\u200b-\u200f\u2028-\u202e\u2066-\u2069\ufeff\ud800-\udfff]")  # unseen, moving what is seen, or no text
+PLUGIN_ROOT = os.path.dirname(
+    os.path.dirname(os.path.dirname(os.path.realpath(__file__)))
+)  # holds hooks/ and mcp/
+_ODD = re.compile(
+    "[\\x00-\\x1f\\x7f-\\x9f\u200b-\u200f\u2028-\u202e\u2066-\u2069\ufeff\ud800-\udfff]"
+)  # unseen, moving what is seen, or no text
 _UNSAFE = re.compile(r"[^A-Za-z0-9._-]+")
 
 
@@ -15,7 +20,9 @@ def posix(path: str) -> str:
 
 
 def names_a_file(text: object) -> bool:
-    """Whether a value can be a path at all: text without NUL, in characters that the file system can carry."""
+    """Whether a value can be a path at all: text without NUL, in characters that the file system
+    can carry.
+    """
     try:
         return isinstance(text, str) and bool(text) and b"\0" not in os.fsencode(text)
     except UnicodeEncodeError:
@@ -23,14 +30,22 @@ def names_a_file(text: object) -> bool:
 
 
 def file_name_of(identifier: str, most: int = 80) -> str:
-    """An identifier (session, agent, tool use) as a safe file name of at most `most` characters; never empty, never dots only."""
+    """An identifier (session, agent, tool use) as a safe file name of at most `most` characters;
+    never empty, never dots only.
+    """
     name = _UNSAFE.sub("_", identifier)[:most]
     return name if name.strip(".") else "_"
 
 
 def shown(path: str) -> str:
-    """A path as it may stand in a text: itself, or a shell's $'…' form when it has control characters or is not UTF-8."""
-    return "$'%s'" % _ODD.sub(_escaped, path.replace("\\", "\\\\").replace("'", "\\'")) if _ODD.search(path) else path
+    """A path as it may stand in a text: itself, or a shell's $'…' form when it has control
+    characters or is not UTF-8.
+    """
+    return (
+        "$'%s'" % _ODD.sub(_escaped, path.replace("\\", "\\\\").replace("'", "\\'"))
+        if _ODD.search(path)
+        else path
+    )
 
 
 def quoted(path: str) -> str:
@@ -46,7 +61,9 @@ def plain(text: str) -> str:
     return _ODD.sub(_escaped, text)
 
 
-def _escaped(match: "re.Match[str]") -> str:
+def _escaped(match: re.Match[str]) -> str:
     one = match.group()
-    data = one.encode("utf-8", "surrogateescape" if "\udc80" <= one <= "\udcff" else "surrogatepass")
-    return "".join("\\x%02x" % byte for byte in data)
+    data = one.encode(
+        "utf-8", "surrogateescape" if "\udc80" <= one <= "\udcff" else "surrogatepass"
+    )
+    return "".join(f"\\x{byte:02x}" for byte in data)

@@ -1,14 +1,17 @@
 """What a Read shows of a file whose earlier copy stands whole in the context."""
+
 from __future__ import annotations
 
 import difflib
-from typing import List, NamedTuple, Optional
+from typing import NamedTuple
 
 from contextkernel import marks, tokens
 
 MOST_SHARE = 0.5  # of the text: a longer diff is harder to read than the file
 MOST_WORK = 4000000  # line pairs: difflib is quadratic in the part that differs
-MOST_STEPS = 8000000  # of the search for like runs of lines, about a second: it is cubic where lines repeat, and cut off there
+# of the search for like runs of lines, about a second: it is cubic where lines repeat, and cut off
+# there
+MOST_STEPS = 8000000
 CONTEXT = 3  # lines around a change, as diff -U3
 
 
@@ -19,7 +22,7 @@ class _TooLongError(Exception):
 class _Matcher(difflib.SequenceMatcher):
     """Counts the steps of its search. Raises _TooLongError."""
 
-    def __init__(self, before: List[str], after: List[str]) -> None:
+    def __init__(self, before: list[str], after: list[str]) -> None:
         super().__init__(None, before, after)
         self.left = MOST_STEPS
         self.sums = [0]  # steps for the lines of `before` up to one
@@ -34,7 +37,9 @@ class _Matcher(difflib.SequenceMatcher):
 
 
 class Decision(NamedTuple):
-    """`rule` is "whole" (no text: the client's own result passes), "reread" or "delta"; `text` is what the model reads instead."""
+    """`rule` is "whole" (no text: the client's own result passes), "reread" or "delta"; `text`
+    is what the model reads instead.
+    """
 
     rule: str
     text: str = ""
@@ -43,11 +48,16 @@ class Decision(NamedTuple):
 WHOLE = Decision("whole")
 
 
-def decide(path: str, now: str, held: Optional[str], given_mark: bool, handle: str, least: int) -> Decision:
-    """The form of a repeated Read. `now`: the file's text; `held`: the copy proved to stand in the context, None for none.
+def decide(
+    path: str, now: str, held: str | None, given_mark: bool, handle: str, least: int
+) -> Decision:
+    """The form of a repeated Read. `now`: the file's text; `held`: the copy proved to stand in the
+    context, None for none.
 
-    `given_mark`: the same request was just answered with the mark, so now it gets the text.  `handle` names the stored `now`;
-    `least`: tokens that the short form must save.  The diff is exact: applied to `held` it gives `now`, and its line numbers are the file's.
+    `given_mark`: the same request was just answered with the mark, so now it gets the text.
+    `handle` names the stored `now`;
+    `least`: tokens that the short form must save.  The diff is exact: applied to `held` it gives
+    `now`, and its line numbers are the file's.
     """
     if held is None or (held == now and given_mark):
         return WHOLE
@@ -56,14 +66,24 @@ def decide(path: str, now: str, held: Optional[str], given_mark: bool, handle: s
     body = unified(held, now)
     if body is None:
         return WHOLE
-    text = "[ck: %s changed; unified diff against your earlier Read of it; recall %s]\n%s" % (_short(path), handle, body)
-    return _worth(Decision("delta", text), now, least) if tokens.estimate(text) < MOST_SHARE * tokens.estimate(now) else WHOLE
+    text = (
+        f"[ck: {_short(path)} changed; unified diff against your earlier Read of it; recall "
+        f"{handle}]\n{body}"
+    )
+    return (
+        _worth(Decision("delta", text), now, least)
+        if tokens.estimate(text) < MOST_SHARE * tokens.estimate(now)
+        else WHOLE
+    )
 
 
 def unchanged(path: str, text: str, handle: str) -> str:
     """The mark of three lines for a file that did not change."""
     lines = text.count("\n") + (not text.endswith("\n"))
-    return "[ck: %s unchanged; recall %s]\nlines 1-%d are on disk as your earlier Read showed them\nRead it once more for the text" % (_short(path), handle, lines)
+    return (
+        f"[ck: {_short(path)} unchanged; recall {handle}]\nlines 1-{lines} are on disk as your "
+        "earlier Read showed them\nRead it once more for the text"
+    )
 
 
 def _worth(decision: Decision, now: str, least: int) -> Decision:
@@ -75,16 +95,18 @@ def _short(path: str) -> str:
     return path if len(path) <= 60 else "…" + path[-59:]
 
 
-def unified(old: str, new: str) -> Optional[str]:
-    """The unified diff of two texts, 3 lines of context, true line numbers; None where it would cost too much to compute.
+def unified(old: str, new: str) -> str | None:
+    """The unified diff of two texts, 3 lines of context, true line numbers; None where it would
+    cost too much to compute.
 
-    The line break at the end counts as in `diff`: a text without one gets "\\ No newline at end of file".
+    The line break at the end counts as in `diff`: a text without one gets "\\ No newline at end of
+    file".
     """
     before, after = _lines(old), _lines(new)
     same = _common(before, after)
     end = min(_common(before[same:][::-1], after[same:][::-1]), min(len(before), len(after)) - same)
     first, cut = max(0, same - CONTEXT), max(0, end - CONTEXT)
-    middle = before[first:len(before) - cut], after[first:len(after) - cut]
+    middle = before[first : len(before) - cut], after[first : len(after) - cut]
     if len(middle[0]) * len(middle[1]) > MOST_WORK:
         return None
     try:
@@ -93,32 +115,45 @@ def unified(old: str, new: str) -> Optional[str]:
         return None
     out = ["--- earlier Read", "+++ on disk now"]
     for group in groups:
-        out.append("@@ -%s +%s @@" % (_range(first + group[0][1], first + group[-1][2]), _range(first + group[0][3], first + group[-1][4])))
+        out.append(
+            f"@@ -{_range(first + group[0][1], first + group[-1][2])} "
+            f"+{_range(first + group[0][3], first + group[-1][4])} @@"
+        )
         for kind, start, end, new_start, new_end in group:
-            lines = [" " + line for line in middle[0][start:end]] if kind == "equal" else \
-                ["-" + line for line in middle[0][start:end]] + ["+" + line for line in middle[1][new_start:new_end]]
+            lines = (
+                [" " + line for line in middle[0][start:end]]
+                if kind == "equal"
+                else ["-" + line for line in middle[0][start:end]]
+                + ["+" + line for line in middle[1][new_start:new_end]]
+            )
             for line in lines:
-                out += [line[:-len(NO_NEWLINE)], "\\ No newline at end of file"] if line.endswith(NO_NEWLINE) else [line]
+                out += (
+                    [line[: -len(NO_NEWLINE)], "\\ No newline at end of file"]
+                    if line.endswith(NO_NEWLINE)
+                    else [line]
+                )
     return "\n".join(out)
 
 
 def _range(start: int, end: int) -> str:
-    """Lines `start` to `end` (0-based, end exclusive) as a hunk's head names them: "3", "3,2"; of no line, the one before."""
+    """Lines `start` to `end` (0-based, end exclusive) as a hunk's head names them: "3", "3,2";
+    of no line, the one before.
+    """
     length = end - start
-    return str(start + 1) if length == 1 else "%d,%d" % (start + (length > 0), length)
+    return str(start + 1) if length == 1 else f"{start + (length > 0)},{length}"
 
 
 NO_NEWLINE = "\0no newline"  # makes a last line without a line break differ from one with it
 
 
-def _lines(text: str) -> List[str]:
+def _lines(text: str) -> list[str]:
     lines = text.split("\n")
     if lines[-1] == "":
         return lines[:-1]
     return lines[:-1] + [lines[-1] + NO_NEWLINE]
 
 
-def _common(one: List[str], other: List[str]) -> int:
+def _common(one: list[str], other: list[str]) -> int:
     """Length of the common start of two lists."""
     count = 0
     for a, b in zip(one, other):

@@ -1,11 +1,13 @@
 """Savings: what the model was spared, against what the client alone would have shown it.
 
-Headline: receipts that the canary verified, minus every page fault booked against any of them.  Sizes are bytes in the
+Headline: receipts that the canary verified, minus every page fault booked against any of them.
+Sizes are bytes in the
 ledger and estimated tokens (bytes/4) here.  Results may be negative and are shown as they are.
 """
+
 from __future__ import annotations
 
-from typing import Dict, Iterable, List
+from collections.abc import Iterable
 
 from contextkernel.tokens import of_bytes
 
@@ -14,15 +16,15 @@ LARGEST = 1 << 62  # a size beyond is damage
 COLUMNS = ("results", "rewritten", "raw", "host", "shown", "saved")
 
 
-def _tokens(size: "int | None") -> int:
+def _tokens(size: int | None) -> int:
     return of_bytes(size) if isinstance(size, (int, float)) and 0 < size < LARGEST else 0
 
 
-def _row() -> Dict[str, int]:
+def _row() -> dict[str, int]:
     return dict.fromkeys(COLUMNS, 0)
 
 
-def _add(row: Dict[str, int], receipt: dict) -> None:
+def _add(row: dict[str, int], receipt: dict) -> None:
     row["results"] += 1
     for name in ("raw", "host", "shown"):
         row[name] += _tokens(receipt[name])
@@ -33,14 +35,17 @@ def _add(row: Dict[str, int], receipt: dict) -> None:
 
 
 def summary(receipts: Iterable[dict], faults: Iterable[dict]) -> dict:
-    """The report as data: totals, by tool, session and rule; judged counts; page faults. Tokens throughout.
+    """The report as data: totals, by tool, session and rule; judged counts; page faults. Tokens
+    throughout.
 
-    `receipts` and `faults` are ledger rows.  A fault counts the bytes it gave back; one whose size is not known
-    counts the whole raw text of its receipt.  A receipt that was not verified may have shown the original: it saves 0.
+    `receipts` and `faults` are ledger rows.  A fault counts the bytes it gave back; one whose size
+    is not known
+    counts the whole raw text of its receipt.  A receipt that was not verified may have shown the
+    original: it saves 0.
     Receipts of the command line (`ck.py normalize`) reached no model and are left out.
     """
     receipts = [r for r in receipts if r["lane"] != "cli"]
-    by: Dict[str, Dict[str, Dict[str, int]]] = {"tool": {}, "session": {}, "rule": {}}
+    by: dict[str, dict[str, dict[str, int]]] = {"tool": {}, "session": {}, "rule": {}}
     total, judged = _row(), dict.fromkeys(JUDGED, 0)
     for receipt in receipts:
         _add(total, receipt)
@@ -52,29 +57,44 @@ def summary(receipts: Iterable[dict], faults: Iterable[dict]) -> dict:
     returned, count = _returned(receipts, faults)
     hidden = sum(1 for r in receipts if r["status"] == "verified" and r["handle"])
     return {
-        "unit": "estimated tokens (bytes/4)", "total": total, "judged": judged, "by_tool": by["tool"], "by_session": by["session"], "by_rule": by["rule"],
-        "page_faults": {"count": count, "tokens": returned}, "regret": round(count / hidden, 4) if hidden else None, "net": total["saved"] - returned,
-        "gross_if_all_applied": sum(_tokens(r["host"]) - _tokens(r["shown"]) for r in receipts if r["status"] in JUDGED),
+        "unit": "estimated tokens (bytes/4)",
+        "total": total,
+        "judged": judged,
+        "by_tool": by["tool"],
+        "by_session": by["session"],
+        "by_rule": by["rule"],
+        "page_faults": {"count": count, "tokens": returned},
+        "regret": round(count / hidden, 4) if hidden else None,
+        "net": total["saved"] - returned,
+        "gross_if_all_applied": sum(
+            _tokens(r["host"]) - _tokens(r["shown"]) for r in receipts if r["status"] in JUDGED
+        ),
     }
 
 
-def _returned(receipts: List[dict], faults: Iterable[dict]) -> "tuple[int, int]":
+def _returned(receipts: list[dict], faults: Iterable[dict]) -> tuple[int, int]:
     """(tokens given back, number of faults) of faults that belong to these receipts."""
     tokens = count = 0
     for fault in faults:
         digits = (fault["handle"] or "")[:8]
-        mine = [r for r in receipts if digits and any(h.startswith(digits) for h in (r["handle"] or "").split())]
+        mine = [
+            r
+            for r in receipts
+            if digits and any(h.startswith(digits) for h in (r["handle"] or "").split())
+        ]
         if mine:
             count += 1
             tokens += _tokens(fault["bytes"]) or _tokens(mine[-1]["raw"])
     return tokens, count
 
 
-def estimates(report: dict, models: Dict[str, "tuple[str, float, float]"]) -> dict:
+def estimates(report: dict, models: dict[str, tuple[str, float, float]]) -> dict:
     """Net savings in the models' own tokens and in money: estimates, and labelled so.
 
-    `models`: session -> (model, bytes a token, US dollars for a million input tokens).  Each saved token is counted once, at the
-    input price; that it would have been sent again with every later call is not counted.  Sessions of unknown model are left out;
+    `models`: session -> (model, bytes a token, US dollars for a million input tokens).  Each saved
+    token is counted once, at the
+    input price; that it would have been sent again with every later call is not counted.  Sessions
+    of unknown model are left out;
     page faults are spread over the sessions by their share of what was saved.
     """
     own, dollars, left_out = 0.0, 0.0, 0
@@ -87,37 +107,84 @@ def estimates(report: dict, models: Dict[str, "tuple[str, float, float]"]) -> di
         _, ratio, price = models[session]
         tokens = row["saved"] * factor * 4 / ratio
         own, dollars = own + tokens, dollars + tokens * price / 1e6
-    return {"model_tokens": round(own), "us_dollars": round(dollars, 4), "sessions_left_out": left_out, "label": "estimates: bytes per token by model, each token once at the input price"}
+    return {
+        "model_tokens": round(own),
+        "us_dollars": round(dollars, 4),
+        "sessions_left_out": left_out,
+        "label": "estimates: bytes per token by model, each token once at the input price",
+    }
 
 
 def as_text(report: dict, notes: Iterable[dict] = ()) -> str:
     """The report for a terminal."""
     total, judged, faults = report["total"], report["judged"], report["page_faults"]
     lines = [
-        "context-kernel: tokens kept out of the context window (estimates: bytes/4; only replacements seen in the transcript count)",
+        (
+            "context-kernel: tokens kept out of the context window (estimates: bytes/4; only "
+            "replacements seen in the transcript count)"
+        ),
         "",
-        "  net saved            %12s   = saved by verified replacements - page faults" % _n(report["net"]),
-        "  saved, verified      %12s   against what the client alone would have shown" % _n(total["saved"]),
-        "  page faults          %12s   in %d recalls%s" % (_n(-faults["tokens"]), faults["count"], "" if report["regret"] is None else " (regret %.1f %%)" % (100 * report["regret"])),
+        (
+            f"  net saved            {_n(report['net'])!s:>12}   = saved by verified "
+            "replacements - page faults"
+        ),
+        (
+            f"  saved, verified      {_n(total['saved'])!s:>12}   against what the client alone "
+            "would have shown"
+        ),
+        "  page faults          %12s   in %d recalls%s"
+        % (
+            _n(-faults["tokens"]),
+            faults["count"],
+            "" if report["regret"] is None else f" (regret {100 * report['regret']:.1f} %)",
+        ),
         "",
-        "  tool results %d, rewritten %d: verified %d, refused %d, missing %d, pending %d, expired %d" % (
-            (total["results"], total["rewritten"]) + tuple(judged[name] for name in JUDGED)),
-        "  raw %s, client alone %s, shown %s" % (_n(total["raw"]), _n(total["host"]), _n(total["shown"])),
+        (
+            "  tool results %d, rewritten %d: verified %d, refused %d, missing %d, pending %d, "
+            "expired %d"
+        )
+        % ((total["results"], total["rewritten"]) + tuple(judged[name] for name in JUDGED)),
+        f"  raw {_n(total['raw'])}, client alone {_n(total['host'])}, shown {_n(total['shown'])}",
     ]
     guess = report.get("estimates")
     if guess:
-        lines.insert(3, "  net, estimated       %12s   of the models' own tokens, ~$%.4f once at the input price%s" % (
-            _n(guess["model_tokens"]), guess["us_dollars"], ", %d sessions left out" % guess["sessions_left_out"] if guess["sessions_left_out"] else ""))
+        lines.insert(
+            3,
+            (
+                "  net, estimated       %12s   of the models' own tokens, ~$%.4f once at the "
+                "input price%s"
+            )
+            % (
+                _n(guess["model_tokens"]),
+                guess["us_dollars"],
+                f", {int(guess['sessions_left_out'])} sessions left out"
+                if guess["sessions_left_out"]
+                else "",
+            ),
+        )
     for title, name in (("tool", "by_tool"), ("rule", "by_rule"), ("session", "by_session")):
         if report[name]:
             lines += ["", "  %-34s %8s %10s %12s %12s %12s %12s" % ((title,) + COLUMNS)]
             rows = sorted(report[name].items(), key=lambda item: -item[1]["saved"])
-            lines += ["  %-34s %8d %10d %12s %12s %12s %12s" % ((key[:34], row["results"], row["rewritten"]) + tuple(_n(row[c]) for c in COLUMNS[2:])) for key, row in rows[:12]]
+            lines += [
+                "  %-34s %8d %10d %12s %12s %12s %12s"
+                % (
+                    (key[:34], row["results"], row["rewritten"])
+                    + tuple(_n(row[c]) for c in COLUMNS[2:])
+                )
+                for key, row in rows[:12]
+            ]
     if judged["refused"] or judged["missing"]:
-        lines += ["", "  ALARM: %d replacement(s) were not applied by the client; their savings are not counted." % (judged["refused"] + judged["missing"])]
-    lines += ["  - %s (%d x)" % (note["text"], note["n"]) for note in notes]
+        lines += [
+            "",
+            (
+                f"  ALARM: {int(judged['refused'] + judged['missing'])} replacement(s) were not "
+                "applied by the client; their savings are not counted."
+            ),
+        ]
+    lines += [f"  - {note['text']} ({int(note['n'])} x)" for note in notes]
     return "\n".join(lines)
 
 
 def _n(value: int) -> str:
-    return "{:,}".format(value)
+    return f"{value:,}"

@@ -1,26 +1,38 @@
-"""Shell command lines: the simple commands in them with their places, or None where the line is not fully understood.
+"""Shell command lines: the simple commands in them with their places, or None where the line is not
+fully understood.
 
-The grammar is the part of POSIX sh and bash that agents write: words with quotes, assignments, redirects, comments, `;` `&`
-`&&` `||` `|` `|&` and newlines.  Everything else (substitutions, subshells, groups, heredocs, keywords, arithmetic) is
-recognised and refused: a command that is not understood is never changed.  Places are character offsets, end exclusive.
+The grammar is the part of POSIX sh and bash that agents write: words with quotes, assignments,
+redirects, comments, `;` `&`
+`&&` `||` `|` `|&` and newlines.  Everything else (substitutions, subshells, groups, heredocs,
+keywords, arithmetic) is
+recognised and refused: a command that is not understood is never changed.  Places are character
+offsets, end exclusive.
 """
+
 from __future__ import annotations
 
 import os
 import re
-from typing import List, NamedTuple, Optional, Tuple
+from typing import NamedTuple
 
 SEPARATORS = ("&&", "||", "|&", ";", "|", "&", "\n")
 VARIABLE = re.compile(r"\$(?:[A-Za-z_]\w*|\{[A-Za-z_]\w*\}|[0-9?#@*!$-])")
 PYTHON = re.compile(r"python3?(?:\.\d+)?")
-KEYWORDS = frozenset("if then else elif fi for while until do done case esac select function time coproc { } ! [[ ]]".split())
+KEYWORDS = frozenset(
+    (
+        "if then else elif fi for while until do done case esac select function time coproc { } "
+        "! [[ ]]"
+    ).split()
+)
 REDIRECT = re.compile(r"(?:\d*|&|\{\w+\})(?:>>|>\||>&|<&|<>|>|<)|&>>?")
 LONGEST_PATH = 4096  # characters; PATH_MAX of Linux
 ASSIGNMENT = re.compile(r"[A-Za-z_]\w*\+?=")
 
 
 class Word(NamedTuple):
-    """A word with quotes removed, and its place. `literal`: no expansion in it (variables, globs, ~ stay as they stand)."""
+    """A word with quotes removed, and its place. `literal`: no expansion in it (variables,
+    globs, ~ stay as they stand).
+    """
 
     text: str
     first: int
@@ -29,9 +41,11 @@ class Word(NamedTuple):
 
 
 class Command(NamedTuple):
-    """A simple command: its words (assignments and redirects left out) and the separator that follows it ("" at the end)."""
+    """A simple command: its words (assignments and redirects left out) and the separator that
+    follows it ("" at the end).
+    """
 
-    words: Tuple[Word, ...]
+    words: tuple[Word, ...]
     after: str
 
 
@@ -39,7 +53,7 @@ class _NotUnderstood(Exception):
     pass
 
 
-def simple_commands(command: str) -> Optional[List[Command]]:
+def simple_commands(command: str) -> list[Command] | None:
     """The simple commands of a line in order, or None: leave the line alone."""
     try:
         return _commands(command)
@@ -47,10 +61,15 @@ def simple_commands(command: str) -> Optional[List[Command]]:
         return None
 
 
-def _commands(text: str) -> List[Command]:
-    found: List[Command] = []
-    words: List[Word] = []
-    at, redirected, begun, open_end = 0, False, False, False  # begun: the present command has a part; open_end: `&&`, `||` or `|` waits for one
+def _commands(text: str) -> list[Command]:
+    found: list[Command] = []
+    words: list[Word] = []
+    at, redirected, begun, open_end = (
+        0,
+        False,
+        False,
+        False,
+    )  # begun: the present command has a part; open_end: `&&`, `||` or `|` waits for one
     while at < len(text):
         if text[at] in " \t":
             at += 1
@@ -88,18 +107,22 @@ def _commands(text: str) -> List[Command]:
 
 
 def _redirect(text: str, at: int) -> str:
-    """The redirect operator at a place, "" for none. Heredocs, here-strings and process substitutions are not understood."""
+    """The redirect operator at a place, "" for none. Heredocs, here-strings and process
+    substitutions are not understood.
+    """
     found = REDIRECT.match(text, at)
     if not found or not found.group():
         return ""
-    rest = text[found.end():found.end() + 1]
+    rest = text[found.end() : found.end() + 1]
     if found.group().endswith("<") and rest == "<" or found.group()[-1] in "<>" and rest == "(":
         raise _NotUnderstood
     return found.group()
 
 
 def _word(text: str, first: int) -> Word:
-    """The word that starts at a place. Raises _NotUnderstood for substitutions and unclosed quotes."""
+    """The word that starts at a place. Raises _NotUnderstood for substitutions and unclosed
+    quotes.
+    """
     parts, at, literal = [], first, True
     while at < len(text):
         char = text[at]
@@ -107,7 +130,7 @@ def _word(text: str, first: int) -> Word:
             end = text.find("'", at + 1)
             if end < 0:
                 raise _NotUnderstood
-            parts.append(text[at + 1:end])
+            parts.append(text[at + 1 : end])
             at = end + 1
         elif char == '"':
             part, at, plain = _double_quoted(text, at + 1)
@@ -133,15 +156,23 @@ def _word(text: str, first: int) -> Word:
     return Word("".join(parts), first, at, literal)
 
 
-def _double_quoted(text: str, at: int) -> "tuple[str, int, bool]":
-    """(content, place after the closing quote, whether nothing is expanded). Raises _NotUnderstood."""
+def _double_quoted(text: str, at: int) -> tuple[str, int, bool]:
+    """(content, place after the closing quote, whether nothing is expanded). Raises
+    _NotUnderstood.
+    """
     parts, plain = [], True
     while at < len(text):
         char = text[at]
         if char == '"':
             return "".join(parts), at + 1, plain
         if char == "\\" and at + 1 < len(text):
-            parts.append(text[at + 1] if text[at + 1] in '$`"\\' else "" if text[at + 1] == "\n" else text[at:at + 2])
+            parts.append(
+                text[at + 1]
+                if text[at + 1] in '$`"\\'
+                else ""
+                if text[at + 1] == "\n"
+                else text[at : at + 2]
+            )
             at += 2
         elif char == "`":
             raise _NotUnderstood
@@ -155,21 +186,26 @@ def _double_quoted(text: str, at: int) -> "tuple[str, int, bool]":
     raise _NotUnderstood
 
 
-def _variable(text: str, at: int) -> "tuple[int, str]":
-    """(place after a variable, its text): $name, ${name}, $1, $?. Substitutions and ANSI quotes are not understood."""
+def _variable(text: str, at: int) -> tuple[int, str]:
+    """(place after a variable, its text): $name, ${name}, $1, $?. Substitutions and ANSI quotes
+    are not understood.
+    """
     found = VARIABLE.match(text, at)
     if found:
         return found.end(), found.group()
-    if text[at + 1:at + 2] in ("(", "{", "'", '"', "["):
+    if text[at + 1 : at + 2] in ("(", "{", "'", '"', "["):
         raise _NotUnderstood
     return at + 1, "$"
 
 
 def slicer_place(command: Command) -> int:
-    """The place behind the last word when a command is a slicer call that lacks a budget; -1 otherwise.
+    """The place behind the last word when a command is a slicer call that lacks a budget; -1
+    otherwise.
 
-    `[python3 [-flags…]] …/ck.py slice|symbol …`, at command position, the script's name as a word of its own.  Behind the
-    last word, so that a permission rule for any beginning of the command still speaks of the new one.
+    `[python3 [-flags…]] …/ck.py slice|symbol …`, at command position, the script's name as a word
+    of its own.  Behind the
+    last word, so that a permission rule for any beginning of the command still speaks of the new
+    one.
     """
     words = command.words
     at = 0
@@ -177,22 +213,31 @@ def slicer_place(command: Command) -> int:
         at = 1
         while at < len(words) and re.fullmatch(r"-[IESsBuPq]+", words[at].text):
             at += 1
-    if len(words) < at + 2 or os.path.basename(words[at].text) != "ck.py" or words[at + 1].text not in ("slice", "symbol") or not words[at + 1].literal:
+    if (
+        len(words) < at + 2
+        or os.path.basename(words[at].text) != "ck.py"
+        or words[at + 1].text not in ("slice", "symbol")
+        or not words[at + 1].literal
+    ):
         return -1
-    rest = [word.text for word in words[at + 2:]]
+    rest = [word.text for word in words[at + 2 :]]
     if any(map(_names_budget, rest)) or "--build" in rest or "-h" in rest or "--help" in rest:
         return -1
     return words[-1].end
 
 
 def _names_budget(word: str) -> bool:
-    """Whether a word is `--budget`, or was meant to be: a shortened name is refused by ck.py, and must not be outvoted here."""
+    """Whether a word is `--budget`, or was meant to be: a shortened name is refused by ck.py,
+    and must not be outvoted here.
+    """
     name = word.partition("=")[0]
     return len(name) > 2 and "--budget".startswith(name)
 
 
-def with_budget(command: str) -> Optional[str]:
-    """The line with ` --budget auto` in each slicer call that lacks a budget; None when there is none, or any doubt."""
+def with_budget(command: str) -> str | None:
+    """The line with ` --budget auto` in each slicer call that lacks a budget; None when there is
+    none, or any doubt.
+    """
     commands = simple_commands(command) if "ck.py" in command else None
     places = [place for place in map(slicer_place, commands or ()) if place >= 0]
     parts = [command[start:end] for start, end in zip([0] + places, places + [len(command)])]
@@ -200,14 +245,27 @@ def with_budget(command: str) -> Optional[str]:
 
 
 def working_folder(command: str, cwd: str) -> str:
-    """The folder in which the last command of a line works: leading `cd X &&`, `pushd X`, `git -C X`, `make -C X` resolved; else `cwd`."""
+    """The folder in which the last command of a line works: leading `cd X &&`, `pushd X`, `git
+    -C X`, `make -C X` resolved; else `cwd`.
+    """
     commands = simple_commands(command)
     for one in commands or ():
         words = [word.text for word in one.words]
-        if len(words) == 2 and words[0] in ("cd", "pushd") and one.after in ("&&", ";", "\n") and one.words[1].literal and words[1] != "-":
+        if (
+            len(words) == 2
+            and words[0] in ("cd", "pushd")
+            and one.after in ("&&", ";", "\n")
+            and one.words[1].literal
+            and words[1] != "-"
+        ):
             cwd = os.path.normpath(os.path.join(cwd, os.path.expanduser(words[1])))
             if len(cwd) > LONGEST_PATH:
                 break  # no folder is named so; what follows would be joined to it again and again
-        elif len(words) > 2 and words[0] in ("git", "make") and words[1] == "-C" and one.words[2].literal:
+        elif (
+            len(words) > 2
+            and words[0] in ("git", "make")
+            and words[1] == "-C"
+            and one.words[2].literal
+        ):
             return os.path.normpath(os.path.join(cwd, os.path.expanduser(words[2])))
     return cwd

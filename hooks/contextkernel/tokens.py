@@ -1,12 +1,18 @@
 """Token estimates: one unit for settings, budgets and reports."""
+
 from __future__ import annotations
 
-BYTES_A_TOKEN = 4  # an estimate, the same everywhere; real ratios differ by model and only money and windows use them
+# an estimate, the same everywhere; real ratios differ by model and only money and windows use them
+BYTES_A_TOKEN = 4
 
 
-def estimate(text: "str | bytes") -> int:
+def estimate(text: str | bytes) -> int:
     """Estimated tokens of a text: its UTF-8 bytes / 4, rounded up."""
-    size = len(text) if isinstance(text, bytes) or text.isascii() else len(text.encode("utf-8", "surrogatepass"))
+    size = (
+        len(text)
+        if isinstance(text, bytes) or text.isascii()
+        else len(text.encode("utf-8", "surrogatepass"))
+    )
     return -(-size // BYTES_A_TOKEN)
 
 

@@ -1,8 +1,11 @@
-"""An operator that does not end: in every lane the original passes in time, one ledger row names the rule, and the rest goes on.
+"""An operator that does not end: in every lane the original passes in time, one ledger row names
+the rule, and the rest goes on.
 
-The operator is planted into a copy of the plugin.  Two patterns: one that looks for signals as it runs, and one that, up to
+The operator is planted into a copy of the plugin.  Two patterns: one that looks for signals as it
+runs, and one that, up to
 Python 3.10, does not for hours.
 """
+
 from __future__ import annotations
 
 import json
@@ -12,29 +15,39 @@ import subprocess
 import sys
 import time
 
+import pytest
+
 import failing_runs
 import lane as client
 import plugin
-import pytest
 from contextkernel.clients import cpu_limit
 from contextkernel.clients.claude import shell_prefix
 from resident import QUIET, Server, post, serving
 
 pytestmark = pytest.mark.skipif(os.name != "posix", reason="needs an interval timer")
 
-ENDLESS = {"looks for signals": 'import re\nre.search(r"(a+)+$", "a" * 64 + "!")\n',
-           "looks for none": 'import re\nre.search(r"[a-z]*x", "a" * 3000000)\n'}
+ENDLESS = {
+    "looks for signals": 'import re\nre.search(r"(a+)+$", "a" * 64 + "!")\n',
+    "looks for none": 'import re\nre.search(r"[a-z]*x", "a" * 3000000)\n',
+}
 SOON = 30  # seconds: far above the limit on a busy machine, far below the patterns' own time
-LONG = "\n".join("[%05d] compiling module_%d in %d ms" % (n, n % 977, n * 7919 % 4001) for n in range(3000))
-GREP = "\n".join("src/package/module_%d.py:%d:    value = compute(%d)" % (n % 9, n, n) for n in range(900))
+LONG = "\n".join(
+    f"[{n:05}] compiling module_{n % 977} in {n * 7919 % 4001} ms" for n in range(3000)
+)
+GREP = "\n".join(f"src/package/module_{n % 9}.py:{n}:    value = compute({n})" for n in range(900))
 
 
 def planted(root, module, function, code):
     """Make a function of an operator run `code` before its own body."""
     path = os.path.join(root, "hooks", "contextkernel", *module.split(".")) + ".py"
     with open(path, "a", encoding="utf-8") as file:
-        file.write("\n\n_before = %s\n\n\ndef %s(*given, **named):\n%s    return _before(*given, **named)\n" % (
-            function, function, "".join("    %s\n" % line for line in code.rstrip().split("\n"))))
+        file.write(
+            (
+                "\n\n_before = %s\n\n\ndef %s(*given, **named):\n%s    return _before(*given, "
+                "**named)\n"
+            )
+            % (function, function, "".join(f"    {line}\n" for line in code.rstrip().split("\n")))
+        )
 
 
 @pytest.fixture(params=sorted(ENDLESS))
@@ -45,13 +58,22 @@ def slow_root(request, own_plugin_root):
 
 
 def rows_of(state):
-    """Every ledger row of a state folder that says why something passed, from the ledger and from the spool."""
+    """Every ledger row of a state folder that says why something passed, from the ledger and
+    from the spool.
+    """
     found = []
     if (state / "state.db").exists():
         with sqlite3.connect(str(state / "state.db")) as db:
-            found += [why for table, column in (("receipts", "rule"), ("notes", "text")) for (why,) in db.execute("SELECT %s FROM %s" % (column, table))]
+            found += [
+                why
+                for table, column in (("receipts", "rule"), ("notes", "text"))
+                for (why,) in db.execute(f"SELECT {column} FROM {table}")
+            ]
     for path in (state / "spool").glob("*.jsonl") if (state / "spool").exists() else ():
-        found += [row.get("rule") or row.get("why") for row in map(json.loads, path.read_text().split("\n")[:-1])]
+        found += [
+            row.get("rule") or row.get("why")
+            for row in map(json.loads, path.read_text().split("\n")[:-1])
+        ]
     return [why for why in found if why]
 
 
@@ -60,7 +82,12 @@ def response(text):
 
 
 def call(identity, event):
-    return {"jsonrpc": "2.0", "id": identity, "method": "tools/call", "params": {"name": "hook", "arguments": event}}
+    return {
+        "jsonrpc": "2.0",
+        "id": identity,
+        "method": "tools/call",
+        "params": {"name": "hook", "arguments": event},
+    }
 
 
 def said(message):
@@ -84,12 +111,28 @@ def test_the_resident_lane_goes_on(start, slow_root, state):
     server.send(call("small", post(tool_response=response("hi"), tool_use_id="t2")))
     server.send({"jsonrpc": "2.0", "id": "ping", "method": "ping"})
     order = [server.next(SOON) for _ in range(3)]
-    assert [message["id"] for message in order] == ["ping", "slow", "small"], "a ping waits for no hook"
+    assert [message["id"] for message in order] == ["ping", "slow", "small"], (
+        "a ping waits for no hook"
+    )
     assert [said(message) for message in order[1:]] == [QUIET, QUIET]
-    again = json.loads(said(server.send(call(5, post(tool_response=response(GREP), tool_input={"command": "grep -rn value ."}))) or server.answer(5, SOON)))
-    assert "recall" in again["hookSpecificOutput"]["updatedToolOutput"]["stdout"], "the next text has a worker again"
+    again = json.loads(
+        said(
+            server.send(
+                call(
+                    5,
+                    post(tool_response=response(GREP), tool_input={"command": "grep -rn value ."}),
+                )
+            )
+            or server.answer(5, SOON)
+        )
+    )
+    assert "recall" in again["hookSpecificOutput"]["updatedToolOutput"]["stdout"], (
+        "the next text has a worker again"
+    )
     assert server.end() == 0
-    assert [why for why in rows_of(state) if "limit" in why] == ["CPU limit reached in normalize > plain"]
+    assert [why for why in rows_of(state) if "limit" in why] == [
+        "CPU limit reached in normalize > plain"
+    ]
     assert not list((state / "blobs").rglob("*.tmp"))
 
 
@@ -97,17 +140,29 @@ def test_calls_behind_a_slow_one_do_not_add_up(start, slow_root, state):
     server = start(slow_root)
     began = time.monotonic()
     for number in range(12):
-        server.send(call(number, post(tool_response=response(LONG), tool_use_id="t%d" % number)))
+        server.send(call(number, post(tool_response=response(LONG), tool_use_id=f"t{number}")))
     assert [said(server.answer(number, SOON)) for number in range(12)] == [QUIET] * 12
     assert time.monotonic() - began < 8, "12 limits one after another would be 12 seconds of CPU"
     assert server.end() == 0
     named = [why for why in rows_of(state) if "limit" in why]
-    assert len(named) == 12 and "CPU limit reached in normalize > plain" in named and "CPU limit reached in an earlier call" in named
+    assert (
+        len(named) == 12
+        and "CPU limit reached in normalize > plain" in named
+        and "CPU limit reached in an earlier call" in named
+    )
 
 
 def test_the_script_lane(slow_root, state):
-    event = {"session_id": "s", "hook_event_name": "PostToolUse", "tool_name": "Bash", "tool_use_id": "t", "tool_input": {"command": "make"},
-             "tool_response": response(LONG), "transcript_path": "", "cwd": ""}
+    event = {
+        "session_id": "s",
+        "hook_event_name": "PostToolUse",
+        "tool_name": "Bash",
+        "tool_use_id": "t",
+        "tool_input": {"command": "make"},
+        "tool_response": response(LONG),
+        "transcript_path": "",
+        "cwd": "",
+    }
     began = time.monotonic()
     assert plugin.hooked(plugin.run_script(slow_root, "post_tool_use.py", event)) == (None, "")
     assert time.monotonic() - began < SOON
@@ -118,16 +173,32 @@ def test_the_script_lane(slow_root, state):
 def test_the_failure_lane(slow_root, state, tmp_path):
     wrapper = shell_prefix.place(str(state), slow_root, sys.executable)
     (tmp_path / "long.txt").write_text(LONG + "\n")
-    argument = client.argument("cat %s; exit 3" % (tmp_path / "long.txt"), str(tmp_path))
+    argument = client.argument(f"cat {tmp_path / 'long.txt'}; exit 3", str(tmp_path))
     assert client.ran([wrapper, argument], str(tmp_path / "out")) == (3, (LONG + "\n").encode())
     assert rows_of(state) == ["CPU limit reached in normalize > plain"]
 
 
 def test_the_command_line(slow_root, state):
-    done = subprocess.run([sys.executable, "-I", "-S", os.path.join(slow_root, "hooks", "ck.py"), "normalize", "--command", "make"],
-                          input=LONG.encode(), stdout=subprocess.PIPE, stderr=subprocess.PIPE, timeout=SOON)
+    done = subprocess.run(
+        [
+            sys.executable,
+            "-I",
+            "-S",
+            os.path.join(slow_root, "hooks", "ck.py"),
+            "normalize",
+            "--command",
+            "make",
+        ],
+        input=LONG.encode(),
+        stdout=subprocess.PIPE,
+        stderr=subprocess.PIPE,
+        timeout=SOON,
+    )
     assert (done.returncode, done.stdout) == (0, LONG.encode())
-    assert done.stderr == b"ck.py normalize: original passed through: CPU limit reached in normalize > plain\n"
+    assert (
+        done.stderr
+        == b"ck.py normalize: original passed through: CPU limit reached in normalize > plain\n"
+    )
     assert rows_of(state) == ["CPU limit reached in normalize > plain"]
 
 
@@ -136,8 +207,23 @@ def test_the_symptom_of_a_slice(kind, own_plugin_root, state, tmp_path):
     planted(own_plugin_root, "slicing.symptom.text", "read", ENDLESS[kind])
     (tmp_path / "repo").mkdir()
     (tmp_path / "repo" / "a.py").write_text("def f():\n    return 1\n")
-    done = subprocess.run([sys.executable, "-I", "-S", os.path.join(own_plugin_root, "hooks", "ck.py"), "slice", "--repo", str(tmp_path / "repo"), "--symptom", "-"],
-                          input=b"f is wrong in a.py", stdout=subprocess.PIPE, stderr=subprocess.PIPE, timeout=SOON)
+    done = subprocess.run(
+        [
+            sys.executable,
+            "-I",
+            "-S",
+            os.path.join(own_plugin_root, "hooks", "ck.py"),
+            "slice",
+            "--repo",
+            str(tmp_path / "repo"),
+            "--symptom",
+            "-",
+        ],
+        input=b"f is wrong in a.py",
+        stdout=subprocess.PIPE,
+        stderr=subprocess.PIPE,
+        timeout=SOON,
+    )
     assert (done.returncode, done.stdout, done.stderr.count(b"\n")) == (2, b"", 1)
     assert b"CPU limit reached in symptom" in done.stderr
     assert rows_of(state) == ["CPU limit reached in symptom"]
@@ -146,29 +232,67 @@ def test_the_symptom_of_a_slice(kind, own_plugin_root, state, tmp_path):
 @pytest.mark.parametrize("kind", sorted(ENDLESS))
 def test_the_symptom_of_a_cut_failure(kind, own_plugin_root, state):
     planted(own_plugin_root, "slicing.symptom.text", "read", ENDLESS[kind])
-    text = "Exit code 1\n" + "x" * 5000 + "\n\n... [20000 characters truncated] ...\n\n" + "y" * 5000
-    event = {"session_id": "s", "hook_event_name": "PostToolUseFailure", "tool_name": "Bash", "tool_use_id": "t", "tool_input": {"command": "make"},
-             "error": text, "transcript_path": "", "cwd": ""}
+    text = (
+        "Exit code 1\n" + "x" * 5000 + "\n\n... [20000 characters truncated] ...\n\n" + "y" * 5000
+    )
+    event = {
+        "session_id": "s",
+        "hook_event_name": "PostToolUseFailure",
+        "tool_name": "Bash",
+        "tool_use_id": "t",
+        "tool_input": {"command": "make"},
+        "error": text,
+        "transcript_path": "",
+        "cwd": "",
+    }
     assert plugin.run_script(own_plugin_root, "post_tool_use_failure.py", event).returncode == 0
     assert rows_of(state) == ["LimitError: CPU limit reached in symptom"]
 
 
-@pytest.mark.parametrize("code, why", [('raise ValueError("planted")\n', "ValueError: planted"), ("import os\nos._exit(5)\n", "ended")])
+@pytest.mark.parametrize(
+    "code, why",
+    [
+        ('raise ValueError("planted")\n', "ValueError: planted"),
+        ("import os\nos._exit(5)\n", "ended"),
+    ],
+)
 def test_an_operator_that_fails(code, why, start, own_plugin_root, state):
     planted(own_plugin_root, "normalize.formats.plain", "plan", code)
     server = start(own_plugin_root)
-    assert said(server.send(call(1, post(tool_response=response(LONG)))) or server.answer(1, SOON)) == QUIET
+    assert (
+        said(server.send(call(1, post(tool_response=response(LONG)))) or server.answer(1, SOON))
+        == QUIET
+    )
     assert server.alive() and server.end() == 0
-    event = {"session_id": "s", "hook_event_name": "PostToolUse", "tool_name": "Bash", "tool_use_id": "t", "tool_input": {"command": "make"},
-             "tool_response": response(LONG), "transcript_path": "", "cwd": ""}
+    event = {
+        "session_id": "s",
+        "hook_event_name": "PostToolUse",
+        "tool_name": "Bash",
+        "tool_use_id": "t",
+        "tool_input": {"command": "make"},
+        "tool_response": response(LONG),
+        "transcript_path": "",
+        "cwd": "",
+    }
     assert plugin.run_script(own_plugin_root, "post_tool_use.py", event).stdout == b""
     rows = rows_of(state)
     assert len(rows) == 2 and all(why in row for row in rows), rows
 
 
-# -- the limit itself ----------------------------------------------------------------------------------------------------------------
-@pytest.mark.parametrize("size, waited, least, most", [(0, 0, 0.3, 0.5), (30000, 0, 0.5, 0.6), (300000, 0, 1.0, 1.0), (16 << 20, 0, 2.0, 2.0),
-                                                       (1 << 40, 0, 2.0, 2.0), (300000, 1.2, 0.2, 0.4), (10, 1.49, 0.0, 0.02), (10, 60, -100, 0.0)])
+# -- the limit itself ------------------------------------------------------------------------------
+@pytest.mark.parametrize(
+    "size, waited, least, most",
+    [
+        (0, 0, 0.3, 0.5),
+        (30000, 0, 0.5, 0.6),
+        (300000, 0, 1.0, 1.0),
+        (16 << 20, 0, 2.0, 2.0),
+        (1 << 40, 0, 2.0, 2.0),
+        (300000, 1.2, 0.2, 0.4),
+        (10, 1.49, 0.0, 0.02),
+        (10, 60, -100, 0.0),
+    ],
+)
 def test_seconds(size, waited, least, most):
     assert least <= cpu_limit.seconds_for(size, waited) <= most + 1e-9
 
@@ -198,9 +322,20 @@ def test_what_takes_no_cpu_is_ended_by_the_clock(start, own_plugin_root, state):
     server = start(own_plugin_root)
     server.send(call("slow", post(tool_response=response(LONG))))
     assert said(server.answer("slow", SOON)) == QUIET
-    event = {"session_id": "s", "hook_event_name": "PostToolUse", "tool_name": "Bash", "tool_use_id": "t", "tool_input": {"command": "make"},
-             "tool_response": response(LONG), "transcript_path": "", "cwd": ""}
-    assert plugin.hooked(plugin.run_script(own_plugin_root, "post_tool_use.py", event)) == (None, "")
+    event = {
+        "session_id": "s",
+        "hook_event_name": "PostToolUse",
+        "tool_name": "Bash",
+        "tool_use_id": "t",
+        "tool_input": {"command": "make"},
+        "tool_response": response(LONG),
+        "transcript_path": "",
+        "cwd": "",
+    }
+    assert plugin.hooked(plugin.run_script(own_plugin_root, "post_tool_use.py", event)) == (
+        None,
+        "",
+    )
     assert server.end() == 0
     assert rows_of(state) == ["CPU limit reached in normalize > plain"] * 2
 
@@ -210,5 +345,7 @@ def test_an_ordinary_large_text_has_time(lines):
     from contextkernel.handlers import operators
 
     text = "\n".join(failing_runs.pytest(lines))
-    (_, rules), = cpu_limit.call(operators.normal_forms, ([text], [("Bash", "pytest", 1, "0" * 12, 9900)]), len(text))
+    ((_, rules),) = cpu_limit.call(
+        operators.normal_forms, ([text], [("Bash", "pytest", 1, "0" * 12, 9900)]), len(text)
+    )
     assert rules

@@ -1,10 +1,13 @@
-"""The failure lane's wrapper by subprocess: nothing about a command changes; after a long failure its file holds the normal form."""
+"""The failure lane's wrapper by subprocess: nothing about a command changes; after a long
+failure its file holds the normal form.
+"""
+
 from __future__ import annotations
 
 import json
 import os
-import shlex
 import re
+import shlex
 import shutil
 import signal
 import subprocess
@@ -17,13 +20,25 @@ import failing_runs
 import lane as client
 import plugin
 from contextkernel import marks
-from contextkernel.clients.claude import shell_prefix, output_file
+from contextkernel.clients.claude import output_file, shell_prefix
 from contextkernel.store import blobs
 
-pytestmark = pytest.mark.skipif(os.name != "posix" or client.SHELLS["bash"] is None, reason="needs bash")
-INTERPRETERS = {"installed": [], "dash": ["dash"], "busybox": ["busybox", "sh"], "bash --posix": ["bash", "--posix"]}
+pytestmark = pytest.mark.skipif(
+    os.name != "posix" or client.SHELLS["bash"] is None, reason="needs bash"
+)
+INTERPRETERS = {
+    "installed": [],
+    "dash": ["dash"],
+    "busybox": ["busybox", "sh"],
+    "bash --posix": ["bash", "--posix"],
+}
 LONG = client.failing("pytest", 300)
-ODD_ENVIRONMENT = {"odd.name-x": "1", "BASH_FUNC_exported%%": "() {  echo from function\n}", "EMPTY": "", "LINES_": "a\nb"}
+ODD_ENVIRONMENT = {
+    "odd.name-x": "1",
+    "BASH_FUNC_exported%%": "() {  echo from function\n}",
+    "EMPTY": "",
+    "LINES_": "a\nb",
+}
 
 
 @pytest.fixture
@@ -39,8 +54,18 @@ def play(wrapper, tmp_path):
 
     def run(command, interpreter=(), shell="bash", with_plain=True, **more):
         argument = client.argument(command, str(tmp_path), shell)
-        ours = client.ran(list(interpreter) + [wrapper, argument], str(tmp_path / ("out%d" % next(count))), **more)
-        plain = client.ran([client.SHELLS[shell], "-c", argument], str(tmp_path / ("out%d" % next(count))), **more) if with_plain else None
+        ours = client.ran(
+            list(interpreter) + [wrapper, argument], str(tmp_path / (f"out{next(count):d}")), **more
+        )
+        plain = (
+            client.ran(
+                [client.SHELLS[shell], "-c", argument],
+                str(tmp_path / (f"out{next(count):d}")),
+                **more,
+            )
+            if with_plain
+            else None
+        )
         return ours, plain
 
     return run
@@ -49,8 +74,8 @@ def play(wrapper, tmp_path):
 def rewritten(ran):
     """The text of a rewritten output, after the checks that all of them must pass."""
     text = ran.text.decode("utf-8", "replace")
-    ended = "exit %d" % ran.code if ran.code >= 0 else "ended by signal %d" % -ran.code
-    assert text.startswith("[ck: %s, " % ended), text[:200]
+    ended = f"exit {ran.code:d}" if ran.code >= 0 else f"ended by signal {-ran.code:d}"
+    assert text.startswith(f"[ck: {ended}, "), text[:200]
     assert len(text) < 9900
     return text
 
@@ -70,56 +95,105 @@ def receipts(state):
     return [row for row in rows if row["kind"] == "receipt"]
 
 
-# -- nothing changes -------------------------------------------------------------------------------------------------
+# -- nothing changes -------------------------------------------------------------------------------
 @pytest.mark.parametrize("interpreter", INTERPRETERS)
 @pytest.mark.parametrize("code", [0, 1, 2, 42, 126, 127, 137, 143, 255])
 def test_exit_codes(play, interpreter, code):
     if INTERPRETERS[interpreter] and not shutil.which(INTERPRETERS[interpreter][0]):
         pytest.skip("no " + interpreter)
-    ours, plain = play("echo out; echo err >&2; exit %d" % code, INTERPRETERS[interpreter])
+    ours, plain = play(f"echo out; echo err >&2; exit {code:d}", INTERPRETERS[interpreter])
     assert ours == plain == (code, b"out\nerr\n")
 
 
-@pytest.mark.parametrize("command", [
-    "no-such-command-at-all", "/etc/passwd", "set -e; false; echo never", "set -o pipefail; false | cat", "cat <<'E'\nhe're $x\nE\nfalse", "true && (exit 9)",
-    "bash -c 'kill -9 $$'", "echo 'a'\\''b' \"$HOME\" '!x'; false", "printf 'no newline'; false", "trap 'echo bye' EXIT; exit 4", "exec false", "echo $0 $# $-",
-    "echo $SHLVL", "trap -p; umask; ulimit -n; shopt -p | head -3", "exported; echo $?"])
+@pytest.mark.parametrize(
+    "command",
+    [
+        "no-such-command-at-all",
+        "/etc/passwd",
+        "set -e; false; echo never",
+        "set -o pipefail; false | cat",
+        "cat <<'E'\nhe're $x\nE\nfalse",
+        "true && (exit 9)",
+        "bash -c 'kill -9 $$'",
+        "echo 'a'\\''b' \"$HOME\" '!x'; false",
+        "printf 'no newline'; false",
+        "trap 'echo bye' EXIT; exit 4",
+        "exec false",
+        "echo $0 $# $-",
+        "echo $SHLVL",
+        "trap -p; umask; ulimit -n; shopt -p | head -3",
+        "exported; echo $?",
+    ],
+)
 def test_text_and_code_are_the_same(play, command):
     ours, plain = play(command, env=ODD_ENVIRONMENT)
     assert (ours.code, without_pids(ours.text)) == (plain.code, without_pids(plain.text))
 
 
 @pytest.mark.parametrize("interpreter", INTERPRETERS)
-@pytest.mark.parametrize("name", ["KILL", "TERM", "INT", "HUP", "PIPE", "USR1", "ABRT", "SEGV", "ALRM"])
+@pytest.mark.parametrize(
+    "name", ["KILL", "TERM", "INT", "HUP", "PIPE", "USR1", "ABRT", "SEGV", "ALRM"]
+)
 def test_a_shell_that_ends_by_a_signal(play, tmp_path, interpreter, name):
     if INTERPRETERS[interpreter] and not shutil.which(INTERPRETERS[interpreter][0]):
         pytest.skip("no " + interpreter)
-    ours, plain = play("echo out; ulimit -c 0; kill -s %s $$; sleep 5" % name, INTERPRETERS[interpreter])
+    ours, plain = play(
+        f"echo out; ulimit -c 0; kill -s {name} $$; sleep 5", INTERPRETERS[interpreter]
+    )
     assert ours == plain == (-getattr(signal, "SIG" + name), b"out\n")
-    ours, plain = play("ulimit -c 0; trap '' %s; kill -s %s $$; exit %d" % (name if name != "KILL" else "TERM", name, 128 + getattr(signal, "SIG" + name)))
+    ours, plain = play(
+        f"ulimit -c 0; trap '' {name if name != 'KILL' else 'TERM'}; kill -s {name} $$; exit "
+        f"{128 + getattr(signal, 'SIG' + name):d}"
+    )
     assert ours == plain
 
 
 @pytest.mark.parametrize("name", ["KILL", "TERM"])
 def test_a_shell_that_ends_by_a_signal_after_much_output(play, name):
-    ours, plain = play("%s; kill -s %s $$" % (LONG, name))
+    ours, plain = play(f"{LONG}; kill -s {name} $$")
     assert ours.code == plain.code == -getattr(signal, "SIG" + name)
     assert original(rewritten(ours)) == plain.text
 
 
 def test_a_locale_that_is_not_installed(state, plugin_root, tmp_path, monkeypatch):
-    """bash complains of it at its start: once, as without the lane; and a signal is told all the same."""
+    """bash complains of it at its start: once, as without the lane; and a signal is told all the
+    same.
+    """
     monkeypatch.setenv("LC_ALL", "xx_YY.UTF-8")
     wrapper = shell_prefix.place(str(state), plugin_root, sys.executable)
-    for number, (command, code) in enumerate((("echo out; kill -9 $$", -9), ("echo out; echo err >&2; exit 3", 3), ("ls /proc/self/fd; printenv LC_ALL", 0))):
+    for number, (command, code) in enumerate(
+        (
+            ("echo out; kill -9 $$", -9),
+            ("echo out; echo err >&2; exit 3", 3),
+            ("ls /proc/self/fd; printenv LC_ALL", 0),
+        )
+    ):
         argument = client.argument(command, str(tmp_path))
-        ours, plain = (client.ran(words + [argument], str(tmp_path / ("%d-%d" % (number, len(words))))) for words in ([wrapper], [client.SHELLS["bash"], "-c"]))
+        ours, plain = (
+            client.ran(words + [argument], str(tmp_path / (f"{number:d}-{len(words)}")))
+            for words in ([wrapper], [client.SHELLS["bash"], "-c"])
+        )
         assert ours == plain and ours.code == code
 
 
 @pytest.mark.skipif(not os.path.exists("/proc/self/environ"), reason="needs /proc")
-@pytest.mark.parametrize("command", ["false | true; echo $?; echo $SHELLOPTS; bash -c 'echo $SHELLOPTS'; exit 4", "echo /nonex*; echo $BASHOPTS; false", LONG])
-@pytest.mark.parametrize("options", [{"SHELLOPTS": "pipefail"}, {"BASHOPTS": "nullglob:extglob"}, {"SHELLOPTS": "braceexpand:hashall:nounset", "BASHOPTS": "nullglob"}, {"SHELLOPTS": "errexit"}])
+@pytest.mark.parametrize(
+    "command",
+    [
+        "false | true; echo $?; echo $SHELLOPTS; bash -c 'echo $SHELLOPTS'; exit 4",
+        "echo /nonex*; echo $BASHOPTS; false",
+        LONG,
+    ],
+)
+@pytest.mark.parametrize(
+    "options",
+    [
+        {"SHELLOPTS": "pipefail"},
+        {"BASHOPTS": "nullglob:extglob"},
+        {"SHELLOPTS": "braceexpand:hashall:nounset", "BASHOPTS": "nullglob"},
+        {"SHELLOPTS": "errexit"},
+    ],
+)
 def test_exported_shell_options_are_the_commands(play, command, options):
     ours, plain = play(command, env=options)
     assert ours.code == plain.code
@@ -129,27 +203,46 @@ def test_exported_shell_options_are_the_commands(play, command, options):
 def test_no_variable_of_the_wrapper_can_be_one_of_the_users(play):
     """An exported `prefix` or `shell` that the wrapper assigned would reach the command changed."""
     with open(os.path.join(plugin.ROOT, "hooks", "failure_lane"), encoding="utf-8") as handle:
-        code = "\n".join(line.partition(" # ")[0] for line in handle.read().split("\n") if not line.lstrip().startswith("#"))
-    assigned = set(re.findall(r"(?<![\w$/.{-])([A-Za-z_]\w*)=", code)) | set(re.findall(r"\b(?:read -r|for) (\w+)", code))
-    assert {name for name in assigned if not name.startswith("ck_")} == {"IFS", "LC_ALL", "SHLVL", "SHELLOPTS", "BASHOPTS"}, "the last two are patterns"
-    names = "MOST bash bash_call chained child code early ended found here now options prefix python rest root script shell signal start state told".split()
+        code = "\n".join(
+            line.partition(" # ")[0]
+            for line in handle.read().split("\n")
+            if not line.lstrip().startswith("#")
+        )
+    assigned = set(re.findall(r"(?<![\w$/.{-])([A-Za-z_]\w*)=", code)) | set(
+        re.findall(r"\b(?:read -r|for) (\w+)", code)
+    )
+    assert {name for name in assigned if not name.startswith("ck_")} == {
+        "IFS",
+        "LC_ALL",
+        "SHLVL",
+        "SHELLOPTS",
+        "BASHOPTS",
+    }, "the last two are patterns"
+    names = (
+        "MOST bash bash_call chained child code early ended found here now options prefix python "
+        "rest root script shell signal start state told"
+    ).split()
     env = dict({name: "mine" for name in names}, MAKEFLAGS="-s")
     ours, plain = play("env | grep =mine | sort; exit 5", env=env)
     assert ours == plain and ours.text.count(b"=mine") == len(names) and ours.code == 5
 
 
 def test_environment_and_signals_are_the_same(play):
-    command = "%s -c 'import os, signal; print(sorted((k, v) for k, v in os.environb.items() if k != b\"_\")); print([signal.getsignal(n) for n in (1, 2, 3, 13, 15, 17)])'" % shlex.quote(sys.executable)
+    command = (
+        f"{shlex.quote(sys.executable)} -c 'import os, signal; print(sorted((k, v) for k, v in "
+        'os.environb.items() if k != b"_")); print([signal.getsignal(n) for n in (1, 2, 3, '
+        "13, 15, 17)])'"
+    )
     ours, plain = play(command, env=ODD_ENVIRONMENT)
     assert ours == plain and b"odd.name-x" in ours.text and b"BASH_FUNC_exported%%" in ours.text
 
 
 def test_the_working_folder_is_told_after_a_success_only(play, tmp_path):
     (tmp_path / "sub").mkdir()
-    play("cd '%s' && true" % (tmp_path / "sub"), with_plain=False)
-    assert (tmp_path / "cwd").read_text() == "%s\n" % (tmp_path / "sub")
+    play(f"cd '{tmp_path / 'sub'}' && true", with_plain=False)
+    assert (tmp_path / "cwd").read_text() == f"{tmp_path / 'sub'}\n"
     play("cd / && false", with_plain=False)
-    assert (tmp_path / "cwd").read_text() == "%s\n" % (tmp_path / "sub")
+    assert (tmp_path / "cwd").read_text() == f"{tmp_path / 'sub'}\n"
 
 
 def test_standard_input_reaches_the_command(wrapper, tmp_path):
@@ -160,12 +253,25 @@ def test_standard_input_reaches_the_command(wrapper, tmp_path):
 
 
 def test_a_closed_standard_input(wrapper, tmp_path):
-    ours = client.ran(["/bin/sh", "-c", 'exec "$@" <&-', "sh", wrapper, client.argument("echo ran; exit 6", str(tmp_path))], str(tmp_path / "out"))
+    ours = client.ran(
+        [
+            "/bin/sh",
+            "-c",
+            'exec "$@" <&-',
+            "sh",
+            wrapper,
+            client.argument("echo ran; exit 6", str(tmp_path)),
+        ],
+        str(tmp_path / "out"),
+    )
     assert ours.code == 6 and ours.text == b"ran\n"
 
 
 def test_output_streams(wrapper, tmp_path):
-    process = client.started([wrapper, client.argument("echo first; sleep 20; exit 1", str(tmp_path))], str(tmp_path / "out"))
+    process = client.started(
+        [wrapper, client.argument("echo first; sleep 20; exit 1", str(tmp_path))],
+        str(tmp_path / "out"),
+    )
     try:
         assert waited(lambda: (tmp_path / "out").read_bytes() == b"first\n")
         assert process.poll() is None
@@ -186,7 +292,13 @@ def waited(condition, seconds=10):
 def test_a_signal_reaches_the_command(wrapper, tmp_path, name, interpreter):
     if INTERPRETERS[interpreter] and not shutil.which(INTERPRETERS[interpreter][0]):
         pytest.skip("no " + interpreter)
-    argument = client.argument("echo $$; trap 'echo got %s; exit 7' %s; for i in 1 2 3 4 5 6 7 8 9; do sleep 0.5; done" % (name, name), str(tmp_path))
+    argument = client.argument(
+        (
+            f"echo $$; trap 'echo got {name}; exit 7' {name}; for i in 1 2 3 4 5 6 7 8 9; do "
+            "sleep 0.5; done"
+        ),
+        str(tmp_path),
+    )
     process = client.started(INTERPRETERS[interpreter] + [wrapper, argument], str(tmp_path / "out"))
     assert waited(lambda: (tmp_path / "out").read_bytes().endswith(b"\n"))
     process.send_signal(getattr(signal, "SIG" + name))
@@ -196,10 +308,14 @@ def test_a_signal_reaches_the_command(wrapper, tmp_path, name, interpreter):
 
 @pytest.mark.parametrize("name", ["TERM", "INT", "HUP"])
 def test_a_command_that_dies_of_a_signal(wrapper, tmp_path, name):
-    process = client.started([wrapper, client.argument("echo $$; exec sleep 30", str(tmp_path))], str(tmp_path / "out"))
+    process = client.started(
+        [wrapper, client.argument("echo $$; exec sleep 30", str(tmp_path))], str(tmp_path / "out")
+    )
     assert waited(lambda: (tmp_path / "out").read_bytes().endswith(b"\n"))
     process.send_signal(getattr(signal, "SIG" + name))
-    assert process.wait(timeout=20) == -getattr(signal, "SIG" + name)  # as the shell itself would end
+    assert process.wait(timeout=20) == -getattr(
+        signal, "SIG" + name
+    )  # as the shell itself would end
     with pytest.raises(ProcessLookupError):
         os.kill(int((tmp_path / "out").read_bytes()), 0)
 
@@ -211,8 +327,10 @@ def test_a_signal_to_the_whole_group(wrapper, tmp_path, name):
     codes = []
     try:
         for number in range(25):
-            out = str(tmp_path / ("out%d" % number))
-            process = client.started([wrapper, client.argument("echo ready; exec sleep 30", str(tmp_path))], out)
+            out = str(tmp_path / (f"out{number:d}"))
+            process = client.started(
+                [wrapper, client.argument("echo ready; exec sleep 30", str(tmp_path))], out
+            )
             assert waited(lambda: os.path.getsize(out) > 0)
             os.killpg(process.pid, getattr(signal, "SIG" + name))
             codes.append(process.wait(timeout=20))
@@ -223,9 +341,19 @@ def test_a_signal_to_the_whole_group(wrapper, tmp_path, name):
     assert codes == [-getattr(signal, "SIG" + name)] * 25
 
 
-@pytest.mark.parametrize("command", [
-    "kill 0; sleep 1; exit 4", "trap 'kill 0' EXIT; echo out; exit 4", "trap 'echo usr' USR1; kill -USR1 0; sleep 0.2; echo after; exit 4", "trap '' PIPE; kill -PIPE 0; echo after; exit 4",
-    "trap '' USR2; kill -USR2 0; echo after", "kill -ALRM 0; sleep 1", "kill -USR1 $$; sleep 1", "trap 'echo x; exit 7' XCPU; kill -XCPU 0; sleep 1"])
+@pytest.mark.parametrize(
+    "command",
+    [
+        "kill 0; sleep 1; exit 4",
+        "trap 'kill 0' EXIT; echo out; exit 4",
+        "trap 'echo usr' USR1; kill -USR1 0; sleep 0.2; echo after; exit 4",
+        "trap '' PIPE; kill -PIPE 0; echo after; exit 4",
+        "trap '' USR2; kill -USR2 0; echo after",
+        "kill -ALRM 0; sleep 1",
+        "kill -USR1 $$; sleep 1",
+        "trap 'echo x; exit 7' XCPU; kill -XCPU 0; sleep 1",
+    ],
+)
 def test_a_command_that_signals_its_group(play, command):
     ours, plain = play(command)
     assert ours == plain
@@ -238,38 +366,72 @@ def test_success_and_short_failures_start_no_program(play):
     assert ours == (3, b"broken\n")
 
 
-# -- what is not a Bash tool call --------------------------------------------------------------------------------------
+# -- what is not a Bash tool call ------------------------------------------------------------------
 @pytest.mark.parametrize("interpreter", ["installed", "dash"])
 def test_hook_commands_and_server_starts_are_replaced_by_exec(wrapper, tmp_path, interpreter):
-    done = subprocess.Popen(INTERPRETERS[interpreter] + [wrapper, "echo $$ \"$CK_X\"; cat; exit 5"], stdin=subprocess.PIPE, stdout=subprocess.PIPE, env=dict(os.environ, CK_X="a b"))
+    done = subprocess.Popen(
+        INTERPRETERS[interpreter] + [wrapper, 'echo $$ "$CK_X"; cat; exit 5'],
+        stdin=subprocess.PIPE,
+        stdout=subprocess.PIPE,
+        env=dict(os.environ, CK_X="a b"),
+    )
     out, _ = done.communicate(b"event")
     assert (out, done.returncode) == (b"%d a b\nevent" % done.pid, 5)
 
 
-@pytest.mark.parametrize("given, wanted", [
-    ("printf %s, a b", b"a,b,"), ("printf %s, https://x/?a=b&c=$HOME (d)", b"https://x/?a=b&c=$HOME,(d),"), ("printf %s, 'quoted one' two", b"quoted one,two,"),
-    ("printf %s, {root}/mcp/server.py --x y", b"{root}/mcp/server.py,--x,y,"), ("printf %s, {root}/server.py", b"{root}/server.py,"), ("printf %s, '{root}/server.py' z", None)])
+@pytest.mark.parametrize(
+    "given, wanted",
+    [
+        ("printf %s, a b", b"a,b,"),
+        ("printf %s, https://x/?a=b&c=$HOME (d)", b"https://x/?a=b&c=$HOME,(d),"),
+        ("printf %s, 'quoted one' two", b"quoted one,two,"),
+        ("printf %s, {root}/mcp/server.py --x y", b"{root}/mcp/server.py,--x,y,"),
+        ("printf %s, {root}/server.py", b"{root}/server.py,"),
+        ("printf %s, '{root}/server.py' z", None),
+    ],
+)
 def test_a_server_start_of_a_client_that_does_not_quote(wrapper, given, wanted):
     root = "/odd & 'place' of $y \"z\"" if wanted is not None else "/odd place"
-    env = dict({name: value for name, value in os.environ.items() if name != "CLAUDE_PROJECT_DIR"}, CLAUDE_PLUGIN_ROOT=root, AI_AGENT="claude-code/2.1.121/harness")
+    env = dict(
+        {name: value for name, value in os.environ.items() if name != "CLAUDE_PROJECT_DIR"},
+        CLAUDE_PLUGIN_ROOT=root,
+        AI_AGENT="claude-code/2.1.121/harness",
+    )
     done = subprocess.run([wrapper, given.replace("{root}", root)], env=env, stdout=subprocess.PIPE)
-    assert done.stdout == (b"/odd place/server.py,z," if wanted is None else wanted.replace(b"{root}", root.encode()))
-    hook = subprocess.run([wrapper, "printf '%s,' a | cat"], env=dict(env, CLAUDE_PROJECT_DIR="/x"), stdout=subprocess.PIPE)
+    assert done.stdout == (
+        b"/odd place/server.py,z," if wanted is None else wanted.replace(b"{root}", root.encode())
+    )
+    hook = subprocess.run(
+        [wrapper, "printf '%s,' a | cat"],
+        env=dict(env, CLAUDE_PROJECT_DIR="/x"),
+        stdout=subprocess.PIPE,
+    )
     assert hook.stdout == b"a,"
 
 
 def test_a_bash_call_without_a_file_is_replaced_by_exec(wrapper, tmp_path):
-    done = subprocess.Popen([wrapper, client.argument("echo $$; %s" % LONG, str(tmp_path))], stdin=subprocess.DEVNULL, stdout=subprocess.PIPE)
+    done = subprocess.Popen(
+        [wrapper, client.argument(f"echo $$; {LONG}", str(tmp_path))],
+        stdin=subprocess.DEVNULL,
+        stdout=subprocess.PIPE,
+    )
     out, _ = done.communicate()
-    assert out.startswith(b"%d\n=====" % done.pid) and done.returncode == 1 and not marks.carries_mark(out.decode())
+    assert (
+        out.startswith(b"%d\n=====" % done.pid)
+        and done.returncode == 1
+        and not marks.carries_mark(out.decode())
+    )
 
 
 def test_a_bash_call_without_a_snapshot(wrapper, tmp_path):
-    argument = "{ shopt -u extglob || setopt NO_EXTENDED_GLOB; } >/dev/null 2>&1 || true && eval %s && pwd -P >| %s" % (shlex.quote(LONG), tmp_path / "cwd")
+    argument = (
+        "{ shopt -u extglob || setopt NO_EXTENDED_GLOB; } >/dev/null 2>&1 || true && eval "
+        f"{shlex.quote(LONG)} && pwd -P >| {tmp_path / 'cwd'}"
+    )
     rewritten(client.ran([wrapper, argument], str(tmp_path / "out")))
 
 
-# -- after a long failure ----------------------------------------------------------------------------------------------
+# -- after a long failure --------------------------------------------------------------------------
 @pytest.mark.parametrize("kind", ["pytest", "jest", "cargo", "go", "log"])
 @pytest.mark.parametrize("lines", [700, 6000])
 def test_a_failing_run(play, state, kind, lines):
@@ -279,13 +441,22 @@ def test_a_failing_run(play, state, kind, lines):
     assert [needle for needle in failing_runs.needles(kind, lines) if needle not in text] == []
     assert original(text) == plain.text
     [receipt] = receipts(state)
-    assert (receipt["lane"], receipt["raw"], receipt["shown"], receipt["handle"]) == ("failure", len(plain.text), len(ours.text), marks.handles_in(text)[0])
+    assert (receipt["lane"], receipt["raw"], receipt["shown"], receipt["handle"]) == (
+        "failure",
+        len(plain.text),
+        len(ours.text),
+        marks.handles_in(text)[0],
+    )
 
 
 def test_the_session_is_in_the_files_path(state, wrapper, tmp_path):
     session = "01dd6361-1259-435b-be83-dbfb86a5228b"
     (tmp_path / session / "tasks").mkdir(parents=True)
-    client.ran([wrapper, client.argument(LONG, str(tmp_path))], str(tmp_path / session / "tasks" / "b1.output"), {"CLAUDE_CODE_SESSION_ID": ""})
+    client.ran(
+        [wrapper, client.argument(LONG, str(tmp_path))],
+        str(tmp_path / session / "tasks" / "b1.output"),
+        {"CLAUDE_CODE_SESSION_ID": ""},
+    )
     assert [row["session"] for row in receipts(state)] == [session]
 
 
@@ -295,9 +466,22 @@ def test_the_same_output_gives_the_same_bytes(play):
     assert first == second
 
 
-@pytest.mark.parametrize("command", [
-    LONG + " >&2", LONG + " | cat; exit 42", "bash -ec " + shlex.quote(LONG + "; echo never"), "set -o pipefail; %s | cat" % LONG, "%s; no-such-command" % LONG, "%s; bash -c 'kill -9 $$'" % LONG,
-    "%s | tr '\\n' '\\r'; exit 3" % LONG, "cat <<'E'\n%s\nE\nexit 2" % ("line of a here-document\n" * 900), "%s; printf 'no newline'; exit 1" % LONG, "( %s )" % LONG, "%s; exec false" % LONG])
+@pytest.mark.parametrize(
+    "command",
+    [
+        LONG + " >&2",
+        LONG + " | cat; exit 42",
+        "bash -ec " + shlex.quote(LONG + "; echo never"),
+        f"set -o pipefail; {LONG} | cat",
+        f"{LONG}; no-such-command",
+        f"{LONG}; bash -c 'kill -9 $$'",
+        f"{LONG} | tr '\\n' '\\r'; exit 3",
+        "cat <<'E'\n%s\nE\nexit 2" % ("line of a here-document\n" * 900),
+        f"{LONG}; printf 'no newline'; exit 1",
+        f"( {LONG} )",
+        f"{LONG}; exec false",
+    ],
+)
 def test_ways_to_fail(play, command):
     ours, plain = play(command)
     assert ours.code == plain.code
@@ -306,7 +490,7 @@ def test_ways_to_fail(play, command):
 
 
 def test_bytes_that_are_no_text(play):
-    command = "%s; printf '\\377\\376 not utf-8\\n'; printf 'nul \\0 byte\\n'; exit 1" % LONG
+    command = f"{LONG}; printf '\\377\\376 not utf-8\\n'; printf 'nul \\0 byte\\n'; exit 1"
     ours, plain = play(command)
     text = rewritten(ours)
     assert original(text) == plain.text and b"\0" in plain.text and b"\xff\xfe" in plain.text
@@ -314,14 +498,24 @@ def test_bytes_that_are_no_text(play):
 
 
 def test_characters_that_count_twice_in_the_client(play):
-    ours, plain = play("for i in $(seq 1 3000); do echo \"\U0001f680\U0001f680\U0001f680 case $i \U0001f680 $((i*i%97)) $RANDOM\"; done; exit 1")
+    ours, plain = play(
+        'for i in $(seq 1 3000); do echo "\U0001f680\U0001f680\U0001f680 case $i \U0001f680 '
+        '$((i*i%97)) $RANDOM"; done; exit 1'
+    )
     text = rewritten(ours)
     assert len(text.encode("utf-16-le")) // 2 < 9900
     assert original(text).count(b"\n") == plain.text.count(b"\n") == 3000
 
 
-@pytest.mark.parametrize("command", [
-    "%s # ck:raw" % LONG, "%s | head -300; exit 1" % LONG, "seq 1 20000; grep nothing-at-all /etc/passwd", "seq 1 20000; diff /etc/passwd /dev/null"])
+@pytest.mark.parametrize(
+    "command",
+    [
+        f"{LONG} # ck:raw",
+        f"{LONG} | head -300; exit 1",
+        "seq 1 20000; grep nothing-at-all /etc/passwd",
+        "seq 1 20000; diff /etc/passwd /dev/null",
+    ],
+)
 def test_what_stays_raw(play, state, command):
     ours, plain = play(command)
     assert ours == plain and len(ours.text) > 10000
@@ -330,12 +524,19 @@ def test_what_stays_raw(play, state, command):
 
 @pytest.mark.parametrize("size", [9000, 9500, 9850])
 def test_what_the_client_shows_whole_stays(play, size):
-    ours, plain = play("%s -c 'import random; random.seed(7); print(\"\".join(random.choice(\"abcdefghij  \\n\") for _ in range(%d))); exit(1)'" % (shlex.quote(sys.executable), size))
+    ours, plain = play(
+        f"{shlex.quote(sys.executable)} -c 'import random; random.seed(7); "
+        f'print("".join(random.choice("abcdefghij  \\n") for _ in range({size:d}))); '
+        "exit(1)'"
+    )
     assert ours == plain
 
 
 def test_what_the_client_shows_whole_but_is_noise(play):
-    ours, plain = play("for i in $(seq 1 170); do echo \"download of layer $i of 170 is complete, next one follows\"; done; echo 'ERROR: no space'; exit 1")
+    ours, plain = play(
+        'for i in $(seq 1 170); do echo "download of layer $i of 170 is complete, next one '
+        "follows\"; done; echo 'ERROR: no space'; exit 1"
+    )
     assert 9000 < len(plain.text) < 10000
     assert "ERROR: no space" in rewritten(ours) and len(ours.text) < 5000
 
@@ -356,41 +557,72 @@ def test_the_file_keeps_its_mode_and_inode(wrapper, tmp_path):
 
 
 def test_what_a_process_in_the_background_writes_later_is_kept(play, tmp_path):
-    ours, _ = play("(sleep 1.5; echo late) & %s" % LONG, with_plain=False)
+    ours, _ = play(f"(sleep 1.5; echo late) & {LONG}", with_plain=False)
     rewritten(ours)
     assert waited(lambda: (tmp_path / "out0").read_bytes() == ours.text + b"late\n")
 
 
 def test_a_file_that_never_rests_is_left_alone(play):
-    ours, _ = play("(while sleep 0.001; do echo again; done) & p=$!; (sleep 4; kill $p) >/dev/null 2>&1 & %s" % LONG, with_plain=False)
+    ours, _ = play(
+        (
+            "(while sleep 0.001; do echo again; done) & p=$!; (sleep 4; kill $p) >/dev/null "
+            f"2>&1 & {LONG}"
+        ),
+        with_plain=False,
+    )
     text = ours.text.decode()
-    assert ours.code == 1 and ("tests/test_ledger.py::test_ledger_10 PASSED" in text or text.startswith("[ck: exit 1, "))
+    assert ours.code == 1 and (
+        "tests/test_ledger.py::test_ledger_10 PASSED" in text or text.startswith("[ck: exit 1, ")
+    )
 
 
 @pytest.mark.skipif(client.SHELLS["zsh"] is None, reason="no zsh")
 def test_zsh(play):
-    ours, plain = play("echo $ZSH_VERSION ${options[shwordsplit]}; exit 5", shell="zsh", env={"SHELL": client.SHELLS["zsh"] or ""})
+    ours, plain = play(
+        "echo $ZSH_VERSION ${options[shwordsplit]}; exit 5",
+        shell="zsh",
+        env={"SHELL": client.SHELLS["zsh"] or ""},
+    )
     assert ours == plain and ours.code == 5 and ours.text[:1].isdigit()
     ours, plain = play(LONG, shell="zsh", env={"SHELL": client.SHELLS["zsh"] or ""})
     assert original(rewritten(ours)) == plain.text
 
 
-@pytest.mark.parametrize("override, shell, wanted", [("my-bash", "bash", "my-bash"), ("", "my-bash", "my-bash"), ("gone-bash", "my-bash", "my-bash"), ("my-zsh", "my-bash", "my-bash")])
+@pytest.mark.parametrize(
+    "override, shell, wanted",
+    [
+        ("my-bash", "bash", "my-bash"),
+        ("", "my-bash", "my-bash"),
+        ("gone-bash", "my-bash", "my-bash"),
+        ("my-zsh", "my-bash", "my-bash"),
+    ],
+)
 def test_the_shell_that_the_client_would_have_started(wrapper, tmp_path, override, shell, wanted):
     for name in ("my-bash", "my-zsh"):
         os.symlink(client.SHELLS["bash"], str(tmp_path / name))
     path = lambda name: str(tmp_path / name) if "-" in name else client.SHELLS["bash"]
-    ours = client.ran([wrapper, client.argument("echo $BASH; exit 3", str(tmp_path))], str(tmp_path / "out"),
-                      {"SHELL": path(shell), "CLAUDE_CODE_SHELL": path(override) if override else ""})
+    ours = client.ran(
+        [wrapper, client.argument("echo $BASH; exit 3", str(tmp_path))],
+        str(tmp_path / "out"),
+        {"SHELL": path(shell), "CLAUDE_CODE_SHELL": path(override) if override else ""},
+    )
     assert ours == (3, os.fsencode(path(wanted)) + b"\n")
 
 
-# -- when something is missing -------------------------------------------------------------------------------------------
+# -- when something is missing ---------------------------------------------------------------------
 def test_the_plugin_is_gone(state, own_plugin_root, tmp_path):
     copy = shell_prefix.place(str(state), own_plugin_root, sys.executable)
     shutil.rmtree(own_plugin_root)
-    ours = client.ran([copy, client.argument(LONG, str(tmp_path))], str(tmp_path / "out"), {"CLAUDE_CONFIG_DIR": str(tmp_path / "none")})
-    assert ours.code == 1 and ours.text.endswith(b"297 passed in 12.34s ==================\n") and ours.text.startswith(b"=====")
+    ours = client.ran(
+        [copy, client.argument(LONG, str(tmp_path))],
+        str(tmp_path / "out"),
+        {"CLAUDE_CONFIG_DIR": str(tmp_path / "none")},
+    )
+    assert (
+        ours.code == 1
+        and ours.text.endswith(b"297 passed in 12.34s ==================\n")
+        and ours.text.startswith(b"=====")
+    )
 
 
 def test_the_plugin_moved_into_the_clients_cache(state, own_plugin_root, tmp_path):
@@ -398,10 +630,18 @@ def test_the_plugin_moved_into_the_clients_cache(state, own_plugin_root, tmp_pat
     target = tmp_path / "config" / "plugins" / "cache" / "market" / "context-kernel" / "9.9.9"
     target.parent.mkdir(parents=True)
     shutil.move(own_plugin_root, str(target))
-    rewritten(client.ran([copy, client.argument(LONG, str(tmp_path))], str(tmp_path / "out"), {"CLAUDE_CONFIG_DIR": str(tmp_path / "config")}))
+    rewritten(
+        client.ran(
+            [copy, client.argument(LONG, str(tmp_path))],
+            str(tmp_path / "out"),
+            {"CLAUDE_CONFIG_DIR": str(tmp_path / "config")},
+        )
+    )
 
 
-def test_a_new_session_of_a_moved_plugin_repairs_the_lane(state, own_plugin_root, plugin_root, tmp_path):
+def test_a_new_session_of_a_moved_plugin_repairs_the_lane(
+    state, own_plugin_root, plugin_root, tmp_path
+):
     copy = shell_prefix.place(str(state), own_plugin_root, sys.executable)
     shutil.rmtree(own_plugin_root)
     shell_prefix.refresh(str(state), plugin_root, sys.executable)
@@ -413,16 +653,38 @@ def test_python_is_gone(state, plugin_root, tmp_path):
     os.mkdir(str(tmp_path / "bin"))
     for name in ("stat", "cat"):
         os.symlink(shutil.which(name), str(tmp_path / "bin" / name))
-    ours = client.ran([copy, client.argument(LONG, str(tmp_path))], str(tmp_path / "out"), {"PATH": str(tmp_path / "bin")})
+    ours = client.ran(
+        [copy, client.argument(LONG, str(tmp_path))],
+        str(tmp_path / "out"),
+        {"PATH": str(tmp_path / "bin")},
+    )
     assert ours.code == 1 and ours.text.startswith(b"=====") and ours.text.endswith(b"=\n")
 
 
-@pytest.mark.parametrize("mount", ["mount -t tmpfs -o ro tmpfs {0}/blobs", "mount -t tmpfs -o size=4k tmpfs {0}/blobs"], ids=["read-only", "full disk"])
+@pytest.mark.parametrize(
+    "mount",
+    ["mount -t tmpfs -o ro tmpfs {0}/blobs", "mount -t tmpfs -o size=4k tmpfs {0}/blobs"],
+    ids=["read-only", "full disk"],
+)
 def test_the_store_cannot_be_written(state, wrapper, tmp_path, mount):
     (state / "blobs").mkdir()
-    if shutil.which("unshare") is None or subprocess.run(["unshare", "-m", "sh", "-c", mount.format(state)], stderr=subprocess.DEVNULL).returncode:
+    if (
+        shutil.which("unshare") is None
+        or subprocess.run(
+            ["unshare", "-m", "sh", "-c", mount.format(state)], stderr=subprocess.DEVNULL
+        ).returncode
+    ):
         pytest.skip("no mount namespace of our own here")
-    words = ["unshare", "-m", "/bin/sh", "-c", mount.format(state) + ' && exec "$@"', "sh", wrapper, client.argument(client.failing("pytest", 4000), str(tmp_path))]
+    words = [
+        "unshare",
+        "-m",
+        "/bin/sh",
+        "-c",
+        mount.format(state) + ' && exec "$@"',
+        "sh",
+        wrapper,
+        client.argument(client.failing("pytest", 4000), str(tmp_path)),
+    ]
     ours = client.ran(words, str(tmp_path / "out"))
     assert ours.code == 1 and ours.text.startswith(b"=====") and ours.text.endswith(b"=\n")
     assert not receipts(state)
@@ -439,7 +701,12 @@ def test_an_agent_that_is_to_see_raw_text(state, play):
 
 
 def test_while_a_judge_runs_failures_stay_raw(state, play, run_hook):
-    event = {"session_id": "s-9", "agent_id": "a1", "agent_type": "context-kernel:kernel-verifier", "transcript_path": ""}
+    event = {
+        "session_id": "s-9",
+        "agent_id": "a1",
+        "agent_type": "context-kernel:kernel-verifier",
+        "transcript_path": "",
+    }
     run_hook("subagent_start", dict(event, hook_event_name="SubagentStart"))
     ours, plain = play(LONG, env={"CLAUDE_CODE_SESSION_ID": "s-9"})
     assert ours == plain
@@ -455,23 +722,28 @@ def test_a_note_speaks_for_an_hour(state, play):
     os.utime(str(note), (time.time() - 3700, time.time() - 3700))
     rewritten(play(LONG, with_plain=False, env={"CLAUDE_CODE_SESSION_ID": ""})[0])
     shell_prefix.leave_note(str(state), "other", "")
-    assert len([entry for entry in (state / "lane").iterdir() if entry.name.startswith("raw-")]) == 1
+    assert (
+        len([entry for entry in (state / "lane").iterdir() if entry.name.startswith("raw-")]) == 1
+    )
 
 
-# -- a user's own prefix -------------------------------------------------------------------------------------------------
+# -- a user's own prefix ---------------------------------------------------------------------------
 @pytest.mark.parametrize("option", ["", " -v x"])
 def test_the_users_own_prefix_is_chained(state, wrapper, tmp_path, option):
     own = tmp_path / "my own prefix"
-    own.write_text('#!/bin/sh\nprintf "%s\\n" "own $#" >>"$0.log"\nfor last; do :; done\nexec bash -c "$last"\n')
+    own.write_text(
+        '#!/bin/sh\nprintf "%s\\n" "own $#" >>"$0.log"\nfor last; do :; done\n'
+        'exec bash -c "$last"\n'
+    )
     own.chmod(0o755)
-    (state / "lane" / "chained").write_text("%s%s\n" % (own, option))
+    (state / "lane" / "chained").write_text(f"{own}{option}\n")
     rewritten(client.ran([wrapper, client.argument(LONG, str(tmp_path))], str(tmp_path / "out")))
     done = subprocess.run([wrapper, "echo hook"], stdout=subprocess.PIPE)
     assert done.stdout == b"hook\n"
     assert (tmp_path / "my own prefix.log").read_text() == ("own 3\n" if option else "own 1\n") * 2
 
 
-# -- macOS, by code --------------------------------------------------------------------------------------------------------
+# -- macOS, by code --------------------------------------------------------------------------------
 def test_macos_names_the_file_by_fcntl(monkeypatch, tmp_path):
     import fcntl
 
@@ -479,14 +751,24 @@ def test_macos_names_the_file_by_fcntl(monkeypatch, tmp_path):
     path.write_bytes(b"x" * 50)
     asked = []
     monkeypatch.setattr(sys, "platform", "darwin")
-    monkeypatch.setattr(fcntl, "fcntl", lambda number, what, room: asked.append((what, len(room))) or os.fsencode(str(path)).ljust(len(room), b"\0"))
+    monkeypatch.setattr(
+        fcntl,
+        "fcntl",
+        lambda number, what, room: (
+            asked.append((what, len(room))) or os.fsencode(str(path)).ljust(len(room), b"\0")
+        ),
+    )
     with open(str(path), "ab") as handle:
         file = output_file.opened(handle.fileno(), 0)
         assert asked == [(50, 1024)] and file.read() == b"x" * 50
         assert file.replace(b"x" * 50, b"new") and path.read_bytes() == b"new"
         file.close()
         (tmp_path / "other").write_bytes(b"")
-        monkeypatch.setattr(fcntl, "fcntl", lambda number, what, room: os.fsencode(str(tmp_path / "other")).ljust(len(room), b"\0"))
+        monkeypatch.setattr(
+            fcntl,
+            "fcntl",
+            lambda number, what, room: os.fsencode(str(tmp_path / "other")).ljust(len(room), b"\0"),
+        )
         assert output_file.opened(handle.fileno(), 0) is None
 
 

@@ -1,22 +1,22 @@
-"""With the wrapper as without it: groups, variables, locales, shells that are gone, and the bash of macOS (CK_BASH32 names one)."""
+"""With the wrapper as without it: groups, variables, locales, shells that are gone, and the bash
+of macOS (CK_BASH32 names one).
+"""
 
 from __future__ import annotations
 
 import os
-import shlex
 import shutil
 import signal
 import subprocess
 import sys
 import time
 
-import lane as client
-import plugin
 import pytest
 
+import lane as client
 from contextkernel import marks
-from contextkernel.clients.claude import settings_file, shell_prefix
 from contextkernel.clients import lane_keys
+from contextkernel.clients.claude import settings_file, shell_prefix
 from contextkernel.store import blobs
 
 pytestmark = pytest.mark.skipif(
@@ -29,7 +29,9 @@ STARTS = ("installed", "no setsid", "old bash", "old bash, no setsid")
 
 @pytest.fixture(params=STARTS)
 def wrapper(request, state, plugin_root):
-    """The installed copy, started by this machine's bash or by 3.2, with setsid or (as on macOS) without."""
+    """The installed copy, started by this machine's bash or by 3.2, with setsid or (as on macOS)
+    without.
+    """
     path = shell_prefix.place(str(state), plugin_root, sys.executable)
     with open(path, "rb") as file:
         body = file.read()
@@ -50,16 +52,19 @@ def play(wrapper, tmp_path):
 
     def run(command, env=None, shell="bash"):
         argument = client.argument(command, str(tmp_path), shell)
-        ours = client.ran([wrapper, argument], str(tmp_path / ("out%d" % next(count))), env)
+        ours = client.ran([wrapper, argument], str(tmp_path / (f"out{next(count):d}")), env)
         plain = client.ran(
-            [client.SHELLS[shell], "-c", argument], str(tmp_path / ("out%d" % next(count))), env
+            [client.SHELLS[shell], "-c", argument], str(tmp_path / (f"out{next(count):d}")), env
         )
         return ours, plain
 
     return run
 
 
-VOLATILE = r"grep -av '^\(declare [-a-zA-Z]* \)\?\(_\|BASHPID\|PPID\|RANDOM\|SRANDOM\|SECONDS\|EPOCH[A-Z]*\|BASH_EXECUTION_STRING\|PIPESTATUS\|BASH_ARG[CV]\)='"
+VOLATILE = (
+    r"grep -av '^\(declare [-a-zA-Z]* "
+    r"\)\?\(_\|BASHPID\|PPID\|RANDOM\|SRANDOM\|SECONDS\|EPOCH[A-Z]*\|BASH_EXECUTION_STRING\|PIPESTATUS\|BASH_ARG[CV]\)='"
+)
 
 
 @pytest.mark.parametrize(
@@ -89,8 +94,8 @@ VOLATILE = r"grep -av '^\(declare [-a-zA-Z]* \)\?\(_\|BASHPID\|PPID\|RANDOM\|SRA
     "command",
     [
         "env -0 | sort -z | tr '\\0' '\\n' | grep -av '^_='; exit 3",
-        "set | %s; exit 3" % VOLATILE,
-        "declare -p | %s; exit 3" % VOLATILE,
+        f"set | {VOLATILE}; exit 3",
+        f"declare -p | {VOLATILE}; exit 3",
         "declare -F; export -p | md5sum; false",
     ],
 )
@@ -133,7 +138,7 @@ def test_a_command_that_is_stopped_and_goes_on(play, last):
 
 @pytest.mark.parametrize("code", [0, 1, 2, 42, 126, 127, 129, 137, 143, 255])
 def test_exit_codes(play, code):
-    ours, plain = play("echo out; echo err >&2; exit %d" % code)
+    ours, plain = play(f"echo out; echo err >&2; exit {code:d}")
     assert ours == plain == (code, b"out\nerr\n")
 
 
@@ -141,7 +146,7 @@ def test_exit_codes(play, code):
     "name", ["KILL", "TERM", "INT", "HUP", "PIPE", "USR1", "ABRT", "SEGV", "ALRM"]
 )
 def test_a_shell_that_ends_by_a_signal(play, name):
-    ours, plain = play("echo out; ulimit -c 0; kill -s %s $$; sleep 5" % name)
+    ours, plain = play(f"echo out; ulimit -c 0; kill -s {name} $$; sleep 5")
     assert ours == plain == (-getattr(signal, "SIG" + name), b"out\n")
 
 
@@ -154,7 +159,7 @@ def test_a_long_failure(play):
 
 @pytest.mark.parametrize("name", ["KILL", "TERM"])
 def test_a_long_output_and_a_signal(play, name):
-    ours, plain = play("%s; kill -s %s $$" % (LONG, name))
+    ours, plain = play(f"{LONG}; kill -s {name} $$")
     assert ours.code == plain.code == -getattr(signal, "SIG" + name)
     assert ours.text.startswith(b"[ck: ended by signal %d, " % getattr(signal, "SIG" + name))
 
@@ -163,8 +168,8 @@ def test_a_long_output_and_a_signal(play, name):
 @pytest.mark.parametrize("to", [os.kill, os.killpg], ids=["process", "group"])
 def test_a_signal_of_the_clients_reaches_the_command(wrapper, tmp_path, name, to):
     command = (
-        "trap 'echo got %s; exit 7' %s; echo ready; for i in 1 2 3 4 5 6 7 8 9; do sleep 0.5 & wait $!; done"
-        % (name, name)
+        f"trap 'echo got {name}; exit 7' {name}; echo ready; for i in 1 2 3 4 5 6 7 8 9; do "
+        "sleep 0.5 & wait $!; done"
     )
     process = client.started(
         [wrapper, client.argument(command, str(tmp_path))], str(tmp_path / "out")
@@ -211,15 +216,13 @@ def test_without_proc_everything_passes(wrapper, tmp_path):
     ):
         argument = client.argument(command, str(tmp_path))
         ours, plain = (
-            client.ran(
-                hidden + words + [argument], str(tmp_path / ("%d-%d" % (number, len(words))))
-            )
+            client.ran(hidden + words + [argument], str(tmp_path / (f"{number}-{len(words)}")))
             for words in ([wrapper], [client.SHELLS["bash"], "-c"])
         )
         assert ours == plain
 
 
-# -- a bash that moves, or is not there ----------------------------------------------------------------------------------
+# -- a bash that moves, or is not there ------------------------------------------------------------
 def without_system_bash(words):
     return [
         "unshare",
@@ -267,7 +270,7 @@ def test_a_bash_that_moves(hides, plugin_root, state, tmp_path):
     env = {
         "CLAUDE_CONFIG_DIR": str(tmp_path / "config"),
         "SHELL": str(old / "bash"),
-        "PATH": "%s:%s" % (old, os.environ["PATH"]),
+        "PATH": f"{old}:{os.environ['PATH']}",
     }
     assert switched(plugin_root, "on", ["--yes"], env, around=without_system_bash).returncode == 0
     wrapper = str(state / "bin" / "failure-lane")
@@ -275,7 +278,7 @@ def test_a_bash_that_moves(hides, plugin_root, state, tmp_path):
         assert str(tmp_path).encode() not in file.read()
     os.rename(str(old.parent), str(new.parent))
     for shell in (str(new / "bash"), str(old / "bash"), "", "/nonexistent/bash"):
-        env.update(SHELL=shell, PATH="%s:%s" % (new, os.environ["PATH"]))
+        env.update(SHELL=shell, PATH=f"{new}:{os.environ['PATH']}")
         ours = client.ran(
             without_system_bash([wrapper, client.argument("echo hello; exit 3", str(tmp_path))]),
             str(tmp_path / ("out" + shell.replace("/", "_"))),
@@ -289,7 +292,7 @@ def test_no_bash_at_all(hides, plugin_root, state, tmp_path):
     bare.mkdir()
     for name in ("sh", "env", "stat", "cat"):
         os.symlink(shutil.which(name), str(bare / name))
-    bash_less = ["/usr/bin/env", "PATH=%s" % bare]
+    bash_less = ["/usr/bin/env", f"PATH={bare}"]
     done = switched(
         plugin_root,
         "on",
@@ -308,7 +311,7 @@ def test_no_bash_at_all(hides, plugin_root, state, tmp_path):
     settings_file.write(wrapper, b"#!/bin/sh\n" + body.split(b"\n", 1)[1])
     for argument, wanted in (("echo out; exit 3 # pwd -P >| ", 3), ("echo hook; exit 5", 5)):
         words = bash_less + ["SHELL=/bin/sh", wrapper, argument]
-        ours = client.ran(without_system_bash(words), str(tmp_path / ("out%d" % wanted)))
+        ours = client.ran(without_system_bash(words), str(tmp_path / (f"out{wanted:d}")))
         assert ours.code == wanted and ours.text.startswith((b"out", b"hook"))
 
 
@@ -331,7 +334,7 @@ def test_a_trial_that_fails_says_why(own_plugin_root, state, tmp_path):
     assert [name for name in os.listdir(str(state / "lane")) if name.endswith(".tmp")] == []
 
 
-# -- several settings files, one state folder --------------------------------------------------------------------------------
+# -- several settings files, one state folder ------------------------------------------------------
 def prefix_in(folder):
     import json
 
@@ -348,7 +351,7 @@ def folders(tmp_path):
     for folder in made:
         folder.mkdir()
         (folder / "settings.json").write_text(
-            "{}\n" if folder.name != "b" else '{"env": {"%s": "%s"}}\n' % (shell_prefix.PREFIX, own)
+            "{}\n" if folder.name != "b" else f'{{"env": {{"{shell_prefix.PREFIX}": "{own}"}}}}\n'
         )
     return made
 
@@ -407,12 +410,14 @@ def test_an_update_reaches_every_wrapper(plugin_root, own_plugin_root, state, fo
 
 
 def test_a_second_settings_file_that_shared_the_first_ones_wrapper(plugin_root, state, folders):
-    """As an older version left it: both name the same wrapper, and only journals tell them apart."""
+    """As an older version left it: both name the same wrapper, and only journals tell them
+    apart.
+    """
     first, second = folders[0], folders[2]
     switched(plugin_root, "on", ["--yes"], {"CLAUDE_CONFIG_DIR": str(first)})
     (state / "lane" / "owner").unlink()
     (second / "settings.json").write_text(
-        '{"env": {"%s": "%s"}}\n' % (shell_prefix.PREFIX, state / "bin" / "failure-lane")
+        f'{{"env": {{"{shell_prefix.PREFIX}": "{state / "bin" / "failure-lane"}"}}}}\n'
     )
     assert switched(plugin_root, "status", (), {"CLAUDE_CONFIG_DIR": str(first)}).stdout.startswith(
         b"on: "

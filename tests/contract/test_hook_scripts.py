@@ -1,4 +1,7 @@
-"""Every hook by subprocess, as the hook files say: any folder name, a read-only folder, hostile events, death at the worst moment."""
+"""Every hook by subprocess, as the hook files say: any folder name, a read-only folder, hostile
+events, death at the worst moment.
+"""
+
 from __future__ import annotations
 
 import json
@@ -15,19 +18,51 @@ from contextkernel import marks
 from contextkernel.clients import events
 
 SCRIPTS = sorted({event.module for event in events.EVENTS})
-TEXT = "\n".join("[%4d/600] building object lib/module_%d.o with optimisation in %d ms" % (n, n % 97, n * 7919 % 997) for n in range(1, 601))
+TEXT = "\n".join(
+    f"[{n:4}/600] building object lib/module_{n % 97}.o with optimisation in {n * 7919 % 997} ms"
+    for n in range(1, 601)
+)
 HOSTILE = {
-    "nothing": b"", "no json": b"not json", "list": b"[]", "number": b"1", "null": b"null", "string": b'"x"', "half": b'{"tool_name": "Bash", ',
-    "invalid utf-8": b'{"tool_name": "\xff\xfe"}', "wrong types": b'{"hook_event_name": 3, "session_id": [], "tool_name": {}, "tool_input": 7, "tool_response": true, "transcript_path": 0, "cwd": []}',
-    "deep": b'{"tool_name": "mcp__x__y", "tool_response": ' + b"[" * 3000 + b"]" * 3000 + b"}", "empty object": b"{}",
-    "lone surrogate": b'{"tool_name": "Bash", "tool_response": {"stdout": "' + b"\\ud800 x\\n" * 900 + b'", "stderr": "", "interrupted": false}}',
+    "nothing": b"",
+    "no json": b"not json",
+    "list": b"[]",
+    "number": b"1",
+    "null": b"null",
+    "string": b'"x"',
+    "half": b'{"tool_name": "Bash", ',
+    "invalid utf-8": b'{"tool_name": "\xff\xfe"}',
+    "wrong types": (
+        b'{"hook_event_name": 3, "session_id": [], "tool_name": {}, "tool_input": 7, '
+        b'"tool_response": true, "transcript_path": 0, "cwd": []}'
+    ),
+    "deep": b'{"tool_name": "mcp__x__y", "tool_response": ' + b"[" * 3000 + b"]" * 3000 + b"}",
+    "empty object": b"{}",
+    "lone surrogate": b'{"tool_name": "Bash", "tool_response": {"stdout": "'
+    + b"\\ud800 x\\n" * 900
+    + b'", "stderr": "", "interrupted": false}}',
 }
 
 
 def bash_event(stdout=TEXT, **more):
-    return dict({"hook_event_name": "PostToolUse", "session_id": "s-1", "transcript_path": "", "cwd": os.getcwd(), "permission_mode": "default",
-                 "tool_name": "Bash", "tool_input": {"command": "make all"}, "tool_use_id": "toolu_1",
-                 "tool_response": {"stdout": stdout, "stderr": "", "interrupted": False, "isImage": False}}, **more)
+    return dict(
+        {
+            "hook_event_name": "PostToolUse",
+            "session_id": "s-1",
+            "transcript_path": "",
+            "cwd": os.getcwd(),
+            "permission_mode": "default",
+            "tool_name": "Bash",
+            "tool_input": {"command": "make all"},
+            "tool_use_id": "toolu_1",
+            "tool_response": {
+                "stdout": stdout,
+                "stderr": "",
+                "interrupted": False,
+                "isImage": False,
+            },
+        },
+        **more,
+    )
 
 
 def shown(reply):
@@ -36,8 +71,14 @@ def shown(reply):
 
 def recalled(root, handle):
     """The bytes that `ck.py recall` gives in a process of its own."""
-    return subprocess.run(["python3", "-I", "-S", os.path.join(root, "hooks", "ck.py"), "recall", handle], stdin=subprocess.DEVNULL,
-                          stdout=subprocess.PIPE, stderr=subprocess.PIPE, check=True, timeout=60).stdout
+    return subprocess.run(
+        ["python3", "-I", "-S", os.path.join(root, "hooks", "ck.py"), "recall", handle],
+        stdin=subprocess.DEVNULL,
+        stdout=subprocess.PIPE,
+        stderr=subprocess.PIPE,
+        check=True,
+        timeout=60,
+    ).stdout
 
 
 def test_the_hook_file_is_the_event_table():
@@ -47,7 +88,11 @@ def test_the_hook_file_is_the_event_table():
 
 def test_every_registered_script_is_there():
     assert len(SCRIPTS) > 5
-    assert [name for name in SCRIPTS if not os.path.isfile(os.path.join(plugin.ROOT, "hooks", name + ".py"))] == []
+    assert [
+        name
+        for name in SCRIPTS
+        if not os.path.isfile(os.path.join(plugin.ROOT, "hooks", name + ".py"))
+    ] == []
 
 
 @pytest.mark.parametrize("event", HOSTILE.values(), ids=HOSTILE.keys())
@@ -55,7 +100,12 @@ def test_every_registered_script_is_there():
 def test_a_hostile_event_passes_in_silence(run_hook, script, event):
     reply, stderr = run_hook(script, event)
     assert "Traceback" not in stderr
-    assert reply is None or set(reply) == {"hookSpecificOutput"} and "updatedToolOutput" not in reply["hookSpecificOutput"] or marks.carries_mark(json.dumps(reply))
+    assert (
+        reply is None
+        or set(reply) == {"hookSpecificOutput"}
+        and "updatedToolOutput" not in reply["hookSpecificOutput"]
+        or marks.carries_mark(json.dumps(reply))
+    )
 
 
 def test_a_long_output_is_rewritten_and_comes_back(run_hook, plugin_root):
@@ -94,7 +144,9 @@ def test_same_event_same_bytes(run_hook, tmp_path, monkeypatch):
 
 
 def test_killed_while_answering_the_original_is_on_disk(plugin_root, state):
-    """The pipe is full, so the hook hangs in its answer; by then the blob must be there.  A hook that stored later would never store."""
+    """The pipe is full, so the hook hangs in its answer; by then the blob must be there.  A hook
+    that stored later would never store.
+    """
     reader, writer = os.pipe()
     os.set_blocking(writer, False)
     try:
@@ -102,7 +154,11 @@ def test_killed_while_answering_the_original_is_on_disk(plugin_root, state):
             pass
     except BlockingIOError:
         os.set_blocking(writer, True)
-    child = subprocess.Popen(["python3", "-I", "-S", os.path.join(plugin_root, "hooks", "post_tool_use.py")], stdin=subprocess.PIPE, stdout=writer)
+    child = subprocess.Popen(
+        ["python3", "-I", "-S", os.path.join(plugin_root, "hooks", "post_tool_use.py")],
+        stdin=subprocess.PIPE,
+        stdout=writer,
+    )
     os.close(writer)
     child.stdin.write(json.dumps(bash_event()).encode())
     child.stdin.close()
@@ -120,4 +176,9 @@ def test_killed_while_answering_the_original_is_on_disk(plugin_root, state):
 
 def whole_blobs(folder):
     """Names of finished blobs: 64 hexadecimal digits, then what the store adds."""
-    return [name for _, _, files in os.walk(folder) for name in files if re.fullmatch(r"[0-9a-f]{64}(\.\d+)?", name)]
+    return [
+        name
+        for _, _, files in os.walk(folder)
+        for name in files
+        if re.fullmatch(r"[0-9a-f]{64}(\.\d+)?", name)
+    ]

@@ -1,4 +1,7 @@
-"""Names, kinds and ignore files that nobody expects in a repository: the slice names what it could not read, the rest answers."""
+"""Names, kinds and ignore files that nobody expects in a repository: the slice names what it
+could not read, the rest answers.
+"""
+
 from __future__ import annotations
 
 import json
@@ -11,11 +14,12 @@ import subprocess
 import sys
 import time
 
-import plugin
 import pytest
 
+import plugin
 from contextkernel.slicing.scan import file_kinds, scan_file
-from contextkernel.store import ignore, index as indexes, tree
+from contextkernel.store import ignore, tree
+from contextkernel.store import index as indexes
 
 SYMPTOM = b"ValueError: the ledger key vanished"
 ENDS_S = 60  # a slice of so small a repository that takes longer hangs
@@ -32,11 +36,31 @@ def repo(tmp_path):
 @pytest.fixture
 def asked(repo, state, plugin_root):
     def run(*more, root=repo):
-        command = [sys.executable, "-I", "-S", os.path.join(plugin_root, "hooks", "ck.py"), "slice", "--repo", root, "--symptom", "-", "--wait", *more]
-        done = subprocess.run(command, input=SYMPTOM, stdout=subprocess.PIPE, stderr=subprocess.PIPE, timeout=ENDS_S, env=plugin.environment(plugin_root))
+        command = [
+            sys.executable,
+            "-I",
+            "-S",
+            os.path.join(plugin_root, "hooks", "ck.py"),
+            "slice",
+            "--repo",
+            root,
+            "--symptom",
+            "-",
+            "--wait",
+            *more,
+        ]
+        done = subprocess.run(
+            command,
+            input=SYMPTOM,
+            stdout=subprocess.PIPE,
+            stderr=subprocess.PIPE,
+            timeout=ENDS_S,
+            env=plugin.environment(plugin_root),
+        )
         assert (done.returncode, done.stderr) == (0, b"")
         assert b"ok.py" in done.stdout
         return done.stdout.decode("utf-8")
+
     return run
 
 
@@ -47,7 +71,20 @@ def put(root, name, text="def other():\n    raise ValueError('the ledger key van
         handle.write(text)
 
 
-ODD = [b"caf\xe9.py", b"caf\xe9/mod.py", b"\xff\xfe.py", b"a\nb.py", b"\x1b[31mred.py", b"tab\t.py", b"q'uote\xe9.py", b"back\\slash\x01.py", "r\u202etl.py".encode(), "zero\u200bwidth.py".encode(), b"\xed\xa0\x80.py", b"-n\x07.py"]
+ODD = [
+    b"caf\xe9.py",
+    b"caf\xe9/mod.py",
+    b"\xff\xfe.py",
+    b"a\nb.py",
+    b"\x1b[31mred.py",
+    b"tab\t.py",
+    b"q'uote\xe9.py",
+    b"back\\slash\x01.py",
+    "r\u202etl.py".encode(),
+    "zero\u200bwidth.py".encode(),
+    b"\xed\xa0\x80.py",
+    b"-n\x07.py",
+]
 
 
 @pytest.mark.parametrize("in_git", [True, False])
@@ -60,7 +97,9 @@ def test_an_odd_name_is_shown_so_that_a_shell_reads_the_file(name, in_git, repo,
     for _ in range(2):  # the second time from the index and the kept answer
         text = asked()
         assert not re.search("[\x00-\x09\x0b-\x1f\x7f-\x9f\u200b\u202e\ud800-\udfff]", text)
-        command = next(line for line in text.split("\n") if line.startswith("   sed") and "$'" in line)
+        command = next(
+            line for line in text.split("\n") if line.startswith("   sed") and "$'" in line
+        )
         read = subprocess.run(["bash", "-c", command], cwd=repo, stdout=subprocess.PIPE)
         assert read.returncode == 0 and b"def other" in read.stdout
     paths = [one["path"] for one in json.loads(asked("--json"))["files"]]
@@ -71,7 +110,9 @@ def test_ordinary_names_are_shown_as_they_are(repo, asked):
     for name in ("é.py", "a b.py", "日本.py", "it's.py"):
         put(repo, name.encode())
     text = asked()
-    assert "$'" not in text and all(". %s:" % name in text for name in ("é.py", "a b.py", "日本.py", "it's.py"))
+    assert "$'" not in text and all(
+        f". {name}:" in text for name in ("é.py", "a b.py", "日本.py", "it's.py")
+    )
 
 
 def a_fifo(path):
@@ -120,7 +161,10 @@ def test_a_huge_ignore_file_is_named_and_not_read(repo, asked):
 def test_a_link_out_of_the_repository_is_not_followed(link, repo, asked, tmp_path):
     (tmp_path / "outside").mkdir()
     (tmp_path / "outside" / "secret.py").write_text("the_ledger_key = 'vanished'\n")
-    os.symlink(str(tmp_path / "outside") + ("/secret.py" if link == "etc.py" else ""), os.path.join(repo, link))
+    os.symlink(
+        str(tmp_path / "outside") + ("/secret.py" if link == "etc.py" else ""),
+        os.path.join(repo, link),
+    )
     text = asked("--text", "lines")
     assert "the_ledger_key" not in text and "secret" not in text
 
@@ -144,7 +188,9 @@ def test_a_file_that_becomes_something_else_after_it_was_listed(swap, repo, tmp_
     kept = indexes.Index(str(tmp_path / "i.db"), "1")
     changed, gone = kept.stale(found)
     unread = kept.bring_up(repo, found, changed, gone, scan_file.scan)
-    assert [path for path, _ in unread] == ["late.py"] and [row.path for row in kept.files()] == ["ok.py"]
+    assert [path for path, _ in unread] == ["late.py"] and [row.path for row in kept.files()] == [
+        "ok.py"
+    ]
     os.unlink(os.path.join(repo, "late.py"))
     put(repo, b"late.py")
     assert kept.refresh(repo, tree.listing(repo).files, scan_file.scan) == 1, "it is tried again"
@@ -170,7 +216,28 @@ def test_deep_folders(name, depth, in_git, repo, asked):
     subprocess.run(["rm", "-rf", repo], check=True)
 
 
-PATTERNS = ["*.[a-Z]", "[z-a]", "[", "[]", "[!]", "[[:nope:]]", "[[:alpha:]", "\\", "*a" * 30 + "b", "**/a/" * 30 + "*b", "*" * 5000, "?" * 5000, "[a-z]*" * 40 + "!", "a**" * 50, "/" * 300, "(a+)+$", "{a,b}", "\udcff".encode("utf-8", "surrogateescape").decode("latin-1"), "**/" * 500 + "x", "*/" * 400 + "z"]
+PATTERNS = [
+    "*.[a-Z]",
+    "[z-a]",
+    "[",
+    "[]",
+    "[!]",
+    "[[:nope:]]",
+    "[[:alpha:]",
+    "\\",
+    "*a" * 30 + "b",
+    "**/a/" * 30 + "*b",
+    "*" * 5000,
+    "?" * 5000,
+    "[a-z]*" * 40 + "!",
+    "a**" * 50,
+    "/" * 300,
+    "(a+)+$",
+    "{a,b}",
+    "\udcff".encode("utf-8", "surrogateescape").decode("latin-1"),
+    "**/" * 500 + "x",
+    "*/" * 400 + "z",
+]
 
 
 @pytest.mark.parametrize("pattern", PATTERNS)
@@ -184,9 +251,9 @@ def test_no_pattern_raises_or_grows(pattern):
 
 def test_many_patterns_on_many_files_come_to_an_end():
     work = ignore.Work(200_000)
-    rules = ignore.rules_of("\n".join("*%d*a*b*c*" % number for number in range(3000)), work)
+    rules = ignore.rules_of("\n".join(f"*{number:d}*a*b*c*" for number in range(3000)), work)
     for number in range(3000):
-        ignore.refused("some/folder/file%d.py" % number, False, [("", rules)])
+        ignore.refused(f"some/folder/file{number:d}.py", False, [("", rules)])
     assert work.left <= 0
 
 
@@ -206,6 +273,7 @@ def test_times_out_of_range_are_kept(repo, asked):
 
 # -- the index file itself
 
+
 def noise(path, draw):
     with open(path, "r+b") as handle:
         size = os.fstat(handle.fileno()).st_size
@@ -224,7 +292,10 @@ def pages_swapped(path, draw):
         numbers = list(range(1, len(pages) // 4096))
         draw.shuffle(numbers)
         handle.seek(0)
-        handle.write(pages[:4096] + b"".join(pages[4096 * number:4096 * (number + 1)] for number in numbers))
+        handle.write(
+            pages[:4096]
+            + b"".join(pages[4096 * number : 4096 * (number + 1)] for number in numbers)
+        )
 
 
 def by_sql(*statements):
@@ -234,6 +305,7 @@ def by_sql(*statements):
             base.execute(statement)
         base.commit()
         base.close()
+
     damage.__name__ = statements[-1]
     return damage
 
@@ -248,6 +320,7 @@ def instead(make):
     def damage(path, draw):
         os.unlink(path)
         make(path)
+
     damage.__name__ = "instead " + make.__name__
     return damage
 
@@ -257,20 +330,49 @@ def no_database(path, draw):
         handle.write(draw.randbytes(5000))
 
 
-DAMAGES = [noise] * 12 + [cut_short] * 4 + [pages_swapped] * 3 + [no_database, a_folder, instead(a_fifo), instead(a_link_to_zero), instead(a_socket)] + [by_sql(*one) for one in (
-    ("PRAGMA user_version = -2147483648",), ("PRAGMA user_version = 2147483647",), ("DROP TABLE posting",), ("DROP TABLE file",), ("DROP TABLE meta",), ("UPDATE posting SET value = x'010203'",),
-    ("UPDATE recent SET value = 'text'",), ("UPDATE fact SET value = 'no json'",), ("UPDATE fact SET value = '[1]'",), ("UPDATE fact SET value = '[[1],[[1]]]'",), ("UPDATE meta SET value = 'x' WHERE key = 'last'",),
-    ("UPDATE file SET mtime_ns = 'x'",), ("UPDATE file SET number = 9223372036854775807 WHERE number = 1",), ("UPDATE answer SET value = x'ff'",), ("DROP TABLE fact", "CREATE VIEW fact AS SELECT 1"),
-    ("DROP TABLE file", "CREATE TABLE file(number, path)"), ("UPDATE meta SET value = NULL WHERE key <> 'version'",))]
+DAMAGES = (
+    [noise] * 12
+    + [cut_short] * 4
+    + [pages_swapped] * 3
+    + [no_database, a_folder, instead(a_fifo), instead(a_link_to_zero), instead(a_socket)]
+    + [
+        by_sql(*one)
+        for one in (
+            ("PRAGMA user_version = -2147483648",),
+            ("PRAGMA user_version = 2147483647",),
+            ("DROP TABLE posting",),
+            ("DROP TABLE file",),
+            ("DROP TABLE meta",),
+            ("UPDATE posting SET value = x'010203'",),
+            ("UPDATE recent SET value = 'text'",),
+            ("UPDATE fact SET value = 'no json'",),
+            ("UPDATE fact SET value = '[1]'",),
+            ("UPDATE fact SET value = '[[1],[[1]]]'",),
+            ("UPDATE meta SET value = 'x' WHERE key = 'last'",),
+            ("UPDATE file SET mtime_ns = 'x'",),
+            ("UPDATE file SET number = 9223372036854775807 WHERE number = 1",),
+            ("UPDATE answer SET value = x'ff'",),
+            ("DROP TABLE fact", "CREATE VIEW fact AS SELECT 1"),
+            ("DROP TABLE file", "CREATE TABLE file(number, path)"),
+            ("UPDATE meta SET value = NULL WHERE key <> 'version'",),
+        )
+    ]
+)
 
 
-@pytest.mark.parametrize("seed", range(len(DAMAGES)), ids=lambda seed: "%d %s" % (seed, DAMAGES[seed].__name__))
+@pytest.mark.parametrize(
+    "seed", range(len(DAMAGES)), ids=lambda seed: f"{seed:d} {DAMAGES[seed].__name__}"
+)
 def test_a_damaged_index_is_begun_anew(seed, repo, asked, state, monkeypatch):
     if os.name == "nt":
         pytest.skip("POSIX files")
     monkeypatch.setenv("CK_SLICE_CACHE", "0")
     for number in range(60):
-        put(repo, b"pkg/f%d.py" % number, "def ledger_%d(key):\n    return key_%d\n" % (number, number))
+        put(
+            repo,
+            b"pkg/f%d.py" % number,
+            f"def ledger_{number:d}(key):\n    return key_{number:d}\n",
+        )
     before = asked()
     path = next(str(one) for one in (state / "index").iterdir() if one.name.endswith(".db"))
     for tail in ("-wal", "-shm"):
@@ -282,7 +384,10 @@ def test_a_damaged_index_is_begun_anew(seed, repo, asked, state, monkeypatch):
     asked()
     os.unlink(os.path.join(repo, "pkg", "f1.py"))
     put(repo, b"pkg/f1.py", "def ledger_1(key):\n    return key_1\n")
-    if DAMAGES[seed] not in (noise, pages_swapped):  # bytes of a posting may change without anybody's noticing
+    if DAMAGES[seed] not in (
+        noise,
+        pages_swapped,
+    ):  # bytes of a posting may change without anybody's noticing
         assert after == before and asked() == before
 
 

@@ -1,4 +1,5 @@
 """Codex found on PATH, without a real one: what --dry-run shows."""
+
 from __future__ import annotations
 
 import os
@@ -13,10 +14,27 @@ def test_dry_run_shows_the_hooks_and_writes_nothing(plugin_root, tmp_path):
     codex.chmod(0o755)
     home = tmp_path / "home"
     home.mkdir()
-    env = dict(os.environ, HOME=str(home), CODEX_BIN=str(codex), CODEX_HOME=str(home / "x"), CK_DATA=str(home / "state"), PYTHON=plugin.BASE_PYTHON)
-    done = subprocess.run(["bash", os.path.join(plugin_root, "install.sh"), "--dry-run", "--no-claude", "--no-demo"], env=env, stdin=subprocess.DEVNULL,
-                          stdout=subprocess.PIPE, stderr=subprocess.PIPE, timeout=60)
+    env = dict(
+        os.environ,
+        HOME=str(home),
+        CODEX_BIN=str(codex),
+        CODEX_HOME=str(home / "x"),
+        CK_DATA=str(home / "state"),
+        PYTHON=plugin.BASE_PYTHON,
+    )
+    done = subprocess.run(
+        ["bash", os.path.join(plugin_root, "install.sh"), "--dry-run", "--no-claude", "--no-demo"],
+        env=env,
+        stdin=subprocess.DEVNULL,
+        stdout=subprocess.PIPE,
+        stderr=subprocess.PIPE,
+        timeout=60,
+    )
     said = done.stdout.decode()
     assert (done.returncode, done.stderr) == (0, b"")
-    assert "would: build Codex's bundle" in said and "hooks/session_start.py" in said and "hooks/post_tool_use.py" in said
+    assert (
+        "would: build Codex's bundle" in said
+        and "hooks/session_start.py" in said
+        and "hooks/post_tool_use.py" in said
+    )
     assert os.listdir(home) == []

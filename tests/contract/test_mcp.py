@@ -1,4 +1,7 @@
-"""The resident server over its pipes, started as the client starts it, from an oddly named folder."""
+"""The resident server over its pipes, started as the client starts it, from an oddly named
+folder.
+"""
+
 from __future__ import annotations
 
 import json
@@ -7,11 +10,11 @@ import re
 import signal
 import subprocess
 import sys
-import threading
 import time
 
-import plugin
 import pytest
+
+import plugin
 from resident import QUIET, TIMEOUT, Server, post, serving
 
 
@@ -46,20 +49,39 @@ def faults(state):
     found = []
     if (state / "state.db").exists():
         with sqlite3.connect(str(state / "state.db")) as db:
-            found = [{"handle": row[0], "route": row[1], "session": row[2]} for row in db.execute("SELECT handle, route, session FROM faults")]
+            found = [
+                {"handle": row[0], "route": row[1], "session": row[2]}
+                for row in db.execute("SELECT handle, route, session FROM faults")
+            ]
     for path in (state / "spool").glob("*.jsonl") if (state / "spool").exists() else []:
-        found += [row for row in map(json.loads, path.read_text().splitlines()) if row["kind"] == "fault"]
+        found += [
+            row for row in map(json.loads, path.read_text().splitlines()) if row["kind"] == "fault"
+        ]
     return found
 
 
-LONG = "\n".join("[%05d] compiling module_%d in %d ms" % (n, n % 977, n * 7919 % 4001) for n in range(3000))
+LONG = "\n".join(
+    f"[{n:05d}] compiling module_{n % 977:d} in {n * 7919 % 4001:d} ms" for n in range(3000)
+)
 
 
 # -- the protocol -----------------------------------------------------------------------------
-@pytest.mark.parametrize("asked, given", [(v, v) for v in ("2024-11-05", "2025-03-26", "2025-06-18", "2025-11-25")]
-                         + [("2099-01-01", "2025-11-25"), ("", "2025-11-25"), (None, "2025-11-25"), (7, "2025-11-25"), ([], "2025-11-25")])
+@pytest.mark.parametrize(
+    "asked, given",
+    [(v, v) for v in ("2024-11-05", "2025-03-26", "2025-06-18", "2025-11-25")]
+    + [
+        ("2099-01-01", "2025-11-25"),
+        ("", "2025-11-25"),
+        (None, "2025-11-25"),
+        (7, "2025-11-25"),
+        ([], "2025-11-25"),
+    ],
+)
 def test_initialize(server, asked, given):
-    result = server.ask("initialize", {"protocolVersion": asked, "capabilities": {}, "clientInfo": {"name": "t", "version": "1"}})["result"]
+    result = server.ask(
+        "initialize",
+        {"protocolVersion": asked, "capabilities": {}, "clientInfo": {"name": "t", "version": "1"}},
+    )["result"]
     assert result["protocolVersion"] == given
     assert result["capabilities"] == {"tools": {}}
     assert result["serverInfo"]["name"] == "context-kernel"
@@ -67,36 +89,93 @@ def test_initialize(server, asked, given):
 
 
 def test_discover_is_refused_so_that_the_client_falls_back(server):
-    assert server.ask("server/discover", {"_meta": {"io.modelcontextprotocol/protocolVersion": "2026-07-28"}})["error"]["code"] == -32601
-    assert server.ask("initialize", {"protocolVersion": "2025-11-25"}, 2)["result"]["protocolVersion"] == "2025-11-25"
+    assert (
+        server.ask(
+            "server/discover", {"_meta": {"io.modelcontextprotocol/protocolVersion": "2026-07-28"}}
+        )["error"]["code"]
+        == -32601
+    )
+    assert (
+        server.ask("initialize", {"protocolVersion": "2025-11-25"}, 2)["result"]["protocolVersion"]
+        == "2025-11-25"
+    )
 
 
 def test_ping_and_unknown_methods(server):
     assert server.ask("ping")["result"] == {}
-    for method in ("resources/list", "prompts/list", "completion/complete", "logging/setLevel", "notifications/initialized", "x"):
+    for method in (
+        "resources/list",
+        "prompts/list",
+        "completion/complete",
+        "logging/setLevel",
+        "notifications/initialized",
+        "x",
+    ):
         assert server.ask(method)["error"]["code"] == -32601
     assert server.ask("ping", None, "text-id")["id"] == "text-id"
 
 
 def test_notifications_are_never_answered(server):
-    for method in ("notifications/initialized", "notifications/cancelled", "notifications/nothing", "ping", "tools/list", "tools/call", "initialize"):
+    for method in (
+        "notifications/initialized",
+        "notifications/cancelled",
+        "notifications/nothing",
+        "ping",
+        "tools/list",
+        "tools/call",
+        "initialize",
+    ):
         for params in ({}, None, [], "x", 5):
             server.send({"jsonrpc": "2.0", "method": method, "params": params})
     assert server.alive()
     assert len(server.messages) == 1
 
 
-@pytest.mark.parametrize("line", [
-    b"", b"   ", b"garbage", b"{", b"[]", b"1", b'"x"', b"null", b"true", b"{}", b'{"id":1}', b'{"id":null,"method":"ping"}',
-    b'{"id":[],"method":"ping"}', b'{"id":1,"method":[]}', b'{"id":1,"method":"ping","params":[]}', b"\0", b'{"id":1,"method":"pi\0ng"}', b"\xff\xfe\xfa",
-    b'{"id":1,"method":"\xff"}', b"\xef\xbb\xbf{}", b'{"jsonrpc":"2.0","id":1,"method":"tools/call"}', b'{"id":1,"method":"tools/call","params":null}',
-    b'{"id":1,"method":"tools/call","params":{"name":null}}', b'{"id":1,"method":"tools/call","params":{"name":["recall"],"arguments":{}}}',
-    b'{"id":1,"method":"tools/call","params":{"name":"recall","arguments":"{}"}}', b'{"id":1,"method":"tools/call","params":{"name":"hook","arguments":[1]}}',
-    b'{"id":1,"result":{"roots":[{"uri":5}]}}', b'{"id":"roots","result":[]}', b'{"id":"roots","error":{}}',
-    b'{"id":1,"method":"initialize","params":{"capabilities":[],"clientInfo":null}}', b'[{"id":1,"method":"ping"},5,{"method":"x"}]', b"[[[]]]",
-    b"[" * 900 + b"]" * 900, b'{"id":1,"method":"ping","params":' + b'{"a":' * 900 + b"1" + b"}" * 901, b"[" * 100000 + b"]" * 100000,
-    b'{"id":1,"method":"tools/call","params":{"name":"hook","arguments":{"tool_response":"' + b"[" * 900 + b"]" * 900 + b'","hook_event_name":"PostToolUse"}}}',
-], ids=lambda line: repr(line[:48]))
+@pytest.mark.parametrize(
+    "line",
+    [
+        b"",
+        b"   ",
+        b"garbage",
+        b"{",
+        b"[]",
+        b"1",
+        b'"x"',
+        b"null",
+        b"true",
+        b"{}",
+        b'{"id":1}',
+        b'{"id":null,"method":"ping"}',
+        b'{"id":[],"method":"ping"}',
+        b'{"id":1,"method":[]}',
+        b'{"id":1,"method":"ping","params":[]}',
+        b"\0",
+        b'{"id":1,"method":"pi\0ng"}',
+        b"\xff\xfe\xfa",
+        b'{"id":1,"method":"\xff"}',
+        b"\xef\xbb\xbf{}",
+        b'{"jsonrpc":"2.0","id":1,"method":"tools/call"}',
+        b'{"id":1,"method":"tools/call","params":null}',
+        b'{"id":1,"method":"tools/call","params":{"name":null}}',
+        b'{"id":1,"method":"tools/call","params":{"name":["recall"],"arguments":{}}}',
+        b'{"id":1,"method":"tools/call","params":{"name":"recall","arguments":"{}"}}',
+        b'{"id":1,"method":"tools/call","params":{"name":"hook","arguments":[1]}}',
+        b'{"id":1,"result":{"roots":[{"uri":5}]}}',
+        b'{"id":"roots","result":[]}',
+        b'{"id":"roots","error":{}}',
+        b'{"id":1,"method":"initialize","params":{"capabilities":[],"clientInfo":null}}',
+        b'[{"id":1,"method":"ping"},5,{"method":"x"}]',
+        b"[[[]]]",
+        b"[" * 900 + b"]" * 900,
+        b'{"id":1,"method":"ping","params":' + b'{"a":' * 900 + b"1" + b"}" * 901,
+        b"[" * 100000 + b"]" * 100000,
+        b'{"id":1,"method":"tools/call","params":{"name":"hook","arguments":{"tool_response":"'
+        + b"[" * 900
+        + b"]" * 900
+        + b'","hook_event_name":"PostToolUse"}}}',
+    ],
+    ids=lambda line: repr(line[:48]),
+)
 def test_survives(server, line):
     server.send(line)
     assert server.alive()
@@ -106,39 +185,64 @@ def test_survives(server, line):
 
 
 def test_batch_is_answered_as_a_batch(server):
-    server.send([{"jsonrpc": "2.0", "id": 1, "method": "ping"}, {"jsonrpc": "2.0", "method": "notifications/x"}, 5, {"jsonrpc": "2.0", "id": 2, "method": "nope"}])
+    server.send(
+        [
+            {"jsonrpc": "2.0", "id": 1, "method": "ping"},
+            {"jsonrpc": "2.0", "method": "notifications/x"},
+            5,
+            {"jsonrpc": "2.0", "id": 2, "method": "nope"},
+        ]
+    )
     replies = server.next()
-    assert [(reply["id"], reply.get("result"), reply.get("error", {}).get("code")) for reply in replies] == [(1, {}, None), (None, None, -32600), (2, None, -32601)]
+    assert [
+        (reply["id"], reply.get("result"), reply.get("error", {}).get("code")) for reply in replies
+    ] == [(1, {}, None), (None, None, -32600), (2, None, -32601)]
     server.send([{"jsonrpc": "2.0", "method": "notifications/x"}])
     assert server.alive() and len(server.messages) == 2
 
 
 def test_batch_with_a_tool(server, store):
     handle = store(b"one\ntwo\n")
-    server.send([{"jsonrpc": "2.0", "id": 1, "method": "tools/call", "params": {"name": "recall", "arguments": {"handle": handle}}},
-                 {"jsonrpc": "2.0", "id": 2, "method": "ping"}])
+    server.send(
+        [
+            {
+                "jsonrpc": "2.0",
+                "id": 1,
+                "method": "tools/call",
+                "params": {"name": "recall", "arguments": {"handle": handle}},
+            },
+            {"jsonrpc": "2.0", "id": 2, "method": "ping"},
+        ]
+    )
     first, second = server.next()
     assert first["result"]["content"][0]["text"] == "one\ntwo\n" and second["result"] == {}
 
 
 def test_line_of_100_megabytes(server):
     size = 100 << 20
-    server.process.stdin.write(b'{"method":"tools/call","params":{"name":"hook","arguments":{"tool_response":"')
+    server.process.stdin.write(
+        b'{"method":"tools/call","params":{"name":"hook","arguments":{"tool_response":"'
+    )
     for _ in range(size >> 20):
         server.process.stdin.write(b"x" * (1 << 20))
     server.send(b'"}},"jsonrpc":"2.0","id":77}')
     assert server.answer(77)["error"]["code"] == -32700
     assert server.alive()
-    with open("/proc/%d/status" % server.process.pid) as status:
+    with open(f"/proc/{server.process.pid:d}/status") as status:
         peak = next(int(line.split()[1]) for line in status if line.startswith("VmHWM:"))
-    assert peak < 250 * 1024, "%d KiB" % peak
+    assert peak < 250 * 1024, f"{peak:d} KiB"
 
 
 def test_a_line_that_is_no_message_leaves_a_note(start, state):
     server = start()
-    server.send(b'{"jsonrpc":"2.0","id":5,"method":"tools/call","params":{"name":"hook","arguments":{"tool_response":"\xff"}}}')
+    server.send(
+        b'{"jsonrpc":"2.0","id":5,"method":"tools/call","params":{"name":"hook",'
+        b'"arguments":{"tool_response":"\xff"}}}'
+    )
     assert server.answer(5)["error"]["code"] == -32700 and server.end() == 0
-    assert b"not understood" in b"".join(path.read_bytes() for path in state.rglob("*") if path.is_file())
+    assert b"not understood" in b"".join(
+        path.read_bytes() for path in state.rglob("*") if path.is_file()
+    )
 
 
 def test_long_hook_call_is_read_whole(server):
@@ -146,7 +250,13 @@ def test_long_hook_call_is_read_whole(server):
     assert json.loads(server.text("hook", post(tool_name="Unknown", tool_response=text))) == {}
 
 
-@pytest.mark.parametrize("python", sorted({sys.executable, "/usr/bin/python3"} & {p for p in (sys.executable, "/usr/bin/python3") if os.path.exists(p)}))
+@pytest.mark.parametrize(
+    "python",
+    sorted(
+        {sys.executable, "/usr/bin/python3"}
+        & {p for p in (sys.executable, "/usr/bin/python3") if os.path.exists(p)}
+    ),
+)
 def test_starts_on(start, python):
     server = start(python=python)
     assert server.alive() and server.end() == 0
@@ -156,14 +266,21 @@ def test_starts_on(start, python):
 # -- tools ------------------------------------------------------------------------------------
 def test_listed_tools(server):
     tools = {tool["name"]: tool for tool in server.ask("tools/list")["result"]["tools"]}
-    assert list(tools) == ["recall", "kernel_repo_slice", "kernel_slice"], "the tool for hooks stays hidden"
+    assert list(tools) == ["recall", "kernel_repo_slice", "kernel_slice"], (
+        "the tool for hooks stays hidden"
+    )
     for tool in tools.values():
         assert tool["annotations"] == {"readOnlyHint": True, "openWorldHint": False}
         assert set(tool["inputSchema"]["required"]) <= set(tool["inputSchema"]["properties"])
         assert tool["_meta"]["anthropic/maxResultSizeChars"] >= 4 * 80000
     assert tools["recall"]["_meta"]["anthropic/alwaysLoad"] is True
     assert set(tools["recall"]["inputSchema"]["properties"]) == {"handle", "lines", "grep"}
-    assert set(tools["kernel_repo_slice"]["inputSchema"]["properties"]) == {"symptom", "repo", "budget", "depth"}
+    assert set(tools["kernel_repo_slice"]["inputSchema"]["properties"]) == {
+        "symptom",
+        "repo",
+        "budget",
+        "depth",
+    }
     assert set(tools["kernel_slice"]["inputSchema"]["properties"]) == {"file", "symbol", "budget"}
 
 
@@ -171,24 +288,34 @@ def test_what_every_session_pays(server):
     """330 tokens (bytes / 4) for descriptions, schemas and instructions together."""
     said = server.ask("initialize", {})["result"]["instructions"]
     for tool in server.ask("tools/list", None, 2)["result"]["tools"]:
-        said += json.dumps({name: tool[name] for name in ("name", "description", "inputSchema")}, separators=(",", ":"))
+        said += json.dumps(
+            {name: tool[name] for name in ("name", "description", "inputSchema")},
+            separators=(",", ":"),
+        )
     assert len(said) / 4 <= 330
 
 
-@pytest.mark.parametrize("name, arguments, words", [
-    ("recall", {}, "handle: missing"),
-    ("recall", {"handle": "zz"}, "handle: 8 to 64 hex digits"),
-    ("recall", {"handle": ["a"]}, "handle: a text is needed"),
-    ("recall", {"handle": "0123456789ab", "extra": 1}, "extra: no such argument"),
-    ("recall", {"handle": "0123456789ab"}, "0123456789ab is unknown or expired"),
-    ("kernel_repo_slice", {}, "symptom: missing"),
-    ("kernel_repo_slice", {"symptom": "x", "budget": "lots"}, "budget: auto or a number"),
-    ("kernel_repo_slice", {"symptom": "x", "depth": "9"}, "depth: full, 2 or 1"),
-    ("kernel_repo_slice", {"symptom": "x", "repo": "/no/such/folder"}, "repo: no folder at /no/such/folder"),
-    ("kernel_repo_slice", {"symptom": "x", "repo": "a\0b"}, "repo: holds a NUL"),
-    ("kernel_slice", {"file": "/no/such.py", "symbol": "f"}, "file: no file at /no/such.py"),
-    ("kernel_slice", {"file": __file__, "symbol": "--help"}, "symbol: a name"),
-])
+@pytest.mark.parametrize(
+    "name, arguments, words",
+    [
+        ("recall", {}, "handle: missing"),
+        ("recall", {"handle": "zz"}, "handle: 8 to 64 hex digits"),
+        ("recall", {"handle": ["a"]}, "handle: a text is needed"),
+        ("recall", {"handle": "0123456789ab", "extra": 1}, "extra: no such argument"),
+        ("recall", {"handle": "0123456789ab"}, "0123456789ab is unknown or expired"),
+        ("kernel_repo_slice", {}, "symptom: missing"),
+        ("kernel_repo_slice", {"symptom": "x", "budget": "lots"}, "budget: auto or a number"),
+        ("kernel_repo_slice", {"symptom": "x", "depth": "9"}, "depth: full, 2 or 1"),
+        (
+            "kernel_repo_slice",
+            {"symptom": "x", "repo": "/no/such/folder"},
+            "repo: no folder at /no/such/folder",
+        ),
+        ("kernel_repo_slice", {"symptom": "x", "repo": "a\0b"}, "repo: holds a NUL"),
+        ("kernel_slice", {"file": "/no/such.py", "symbol": "f"}, "file: no file at /no/such.py"),
+        ("kernel_slice", {"file": __file__, "symbol": "--help"}, "symbol: a name"),
+    ],
+)
 def test_wrong_calls_say_why_in_one_line(server, name, arguments, words):
     result = server.call(name, arguments)
     assert result["isError"] is True
@@ -209,7 +336,14 @@ def test_recall_is_exact(server, store, state):
 
 def test_recall_takes_a_handle_as_the_model_writes_it(server, store):
     handle = store(b"text")
-    for form in (handle, handle[:8], "recall " + handle, "ck-%s.txt" % handle, handle.upper(), " %s " % handle):
+    for form in (
+        handle,
+        handle[:8],
+        "recall " + handle,
+        f"ck-{handle}.txt",
+        handle.upper(),
+        f" {handle} ",
+    ):
         assert server.text("recall", {"handle": form}) == "text"
 
 
@@ -229,13 +363,27 @@ def test_pages_join_to_the_original(start, store, client, cap):
         if not mark:
             joined += page
             break
-        lines = rest.partition("next: recall %s lines " % handle)[2].rstrip("]")
+        lines = rest.partition(f"next: recall {handle} lines ")[2].rstrip("]")
         assert lines
-        joined += body[:-1] if "+" in lines else body  # after a part of a line the mark has a line of its own
+        joined += (
+            body[:-1] if "+" in lines else body
+        )  # after a part of a line the mark has a line of its own
     assert joined == text
 
 
-@pytest.mark.parametrize("lines, text", [("2", "b\n"), ("2-3", "b\nc\n"), ("3-", "c\nd\n"), ("4-99", "d\n"), ("1-1", "a\n"), (" 2 - 3 ", "b\nc\n"), (3, "c\n"), ("2+1-3", "\nc\n")])
+@pytest.mark.parametrize(
+    "lines, text",
+    [
+        ("2", "b\n"),
+        ("2-3", "b\nc\n"),
+        ("3-", "c\nd\n"),
+        ("4-99", "d\n"),
+        ("1-1", "a\n"),
+        (" 2 - 3 ", "b\nc\n"),
+        (3, "c\n"),
+        ("2+1-3", "\nc\n"),
+    ],
+)
 def test_recall_lines(server, store, lines, text):
     assert server.text("recall", {"handle": store(b"a\nb\nc\nd\n"), "lines": lines}) == text
 
@@ -248,12 +396,24 @@ def test_recall_of_no_lines(server, store, lines):
 
 def test_recall_grep(server, store):
     handle = store(b"alpha 1\nbeta 2\nalpha 3\n" + b"x" * 5000 + b"needle" + b"y" * 5000 + b"\n")
-    assert server.text("recall", {"handle": handle, "grep": r"alpha \d"}) == "1:alpha 1\n3:alpha 3\n"
-    assert server.text("recall", {"handle": handle, "grep": "alpha", "lines": "2-4"}) == "3:alpha 3\n"
+    assert (
+        server.text("recall", {"handle": handle, "grep": r"alpha \d"}) == "1:alpha 1\n3:alpha 3\n"
+    )
+    assert (
+        server.text("recall", {"handle": handle, "grep": "alpha", "lines": "2-4"}) == "3:alpha 3\n"
+    )
     assert "no match in lines 1-4" in server.text("recall", {"handle": handle, "grep": "gamma"})
     wide = server.text("recall", {"handle": handle, "grep": "needle"})
-    assert wide.startswith("4:x") and "needle" in wide and "characters 4801-6800 of 10006" in wide and len(wide) < 2200
-    assert "regular expression" in server.call("recall", {"handle": handle, "grep": "("})["content"][0]["text"]
+    assert (
+        wide.startswith("4:x")
+        and "needle" in wide
+        and "characters 4801-6800 of 10006" in wide
+        and len(wide) < 2200
+    )
+    assert (
+        "regular expression"
+        in server.call("recall", {"handle": handle, "grep": "("})["content"][0]["text"]
+    )
 
 
 def test_grep_pages(server, store):
@@ -262,18 +422,35 @@ def test_grep_pages(server, store):
     assert len(text) < 50000
     following = int(text.rpartition("lines ")[2].partition("-")[0])
     assert text.count("\n") == following - 1 < 3000
-    assert server.text("recall", {"handle": handle, "grep": "compiling", "lines": "%d-" % following}).startswith("%d:" % following)
+    assert server.text(
+        "recall", {"handle": handle, "grep": "compiling", "lines": f"{following}-"}
+    ).startswith(f"{following}:")
 
 
-def test_catastrophic_pattern_is_ended_and_hooks_are_answered_meanwhile(own_plugin_root, start, store):
-    with open(os.path.join(own_plugin_root, "hooks", "contextkernel", "server", "tools.py")) as handle:
+def test_catastrophic_pattern_is_ended_and_hooks_are_answered_meanwhile(
+    own_plugin_root, start, store
+):
+    with open(
+        os.path.join(own_plugin_root, "hooks", "contextkernel", "server", "tools.py")
+    ) as handle:
         source = handle.read()
     assert re.search(r"recall_command,\s+20,", source)
-    with open(os.path.join(own_plugin_root, "hooks", "contextkernel", "server", "tools.py"), "w") as handle:
+    with open(
+        os.path.join(own_plugin_root, "hooks", "contextkernel", "server", "tools.py"), "w"
+    ) as handle:
         handle.write(re.sub(r"recall_command,\s+20,", "recall_command, 2,", source))
     server = start(root=own_plugin_root)
-    server.send({"jsonrpc": "2.0", "id": 5, "method": "tools/call", "params": {
-        "name": "recall", "arguments": {"handle": store(b"a" * 60 + b"!"), "grep": "(a+)+$"}}})
+    server.send(
+        {
+            "jsonrpc": "2.0",
+            "id": 5,
+            "method": "tools/call",
+            "params": {
+                "name": "recall",
+                "arguments": {"handle": store(b"a" * 60 + b"!"), "grep": "(a+)+$"},
+            },
+        }
+    )
     assert server.text("hook", post()) == QUIET
     result = server.answer(5)["result"]
     assert result["isError"] and "ended after 2 seconds" in result["content"][0]["text"]
@@ -285,14 +462,26 @@ def test_recall_is_a_page_fault(server, store, state):
     server.call("recall", {"handle": handle})
     server.call("recall", {"handle": "0123456789ab"}, 2)
     assert server.end() == 0
-    assert [(row["handle"], row["route"], row["session"]) for row in faults(state)] == [(handle, "mcp", "the-session")]
+    assert [(row["handle"], row["route"], row["session"]) for row in faults(state)] == [
+        (handle, "mcp", "the-session")
+    ]
 
 
 def test_recall_says_what_an_expired_handle_was(server, state):
     from contextkernel.store import ledger
 
     books = ledger.open_ledger()
-    books.take("receipt", {"session": "s", "tool_use_id": "t", "tool": "Bash", "command": "make all", "handle": "feedfacecafe", "lines": 321})
+    books.take(
+        "receipt",
+        {
+            "session": "s",
+            "tool_use_id": "t",
+            "tool": "Bash",
+            "command": "make all",
+            "handle": "feedfacecafe",
+            "lines": 321,
+        },
+    )
     books.close()
     text = server.call("recall", {"handle": "feedfacecafe"})["content"][0]["text"]
     assert "expired" in text and "321 lines of Bash: make all" in text
@@ -309,33 +498,55 @@ def test_no_opinion_is_the_quietest_reply(server):
 
 
 def test_hook_replaces_what_the_script_would(server, run_hook):
-    event = post(tool_response={"stdout": LONG, "stderr": "", "interrupted": False, "isImage": False})
+    event = post(
+        tool_response={"stdout": LONG, "stderr": "", "interrupted": False, "isImage": False}
+    )
     resident = json.loads(server.text("hook", event))
     assert "recall " in resident["hookSpecificOutput"]["updatedToolOutput"]["stdout"]
     assert server.end() == 0
-    plain = dict(event, tool_input=json.loads(event["tool_input"]), tool_response=json.loads(event["tool_response"]), session_id="s-2")
+    plain = dict(
+        event,
+        tool_input=json.loads(event["tool_input"]),
+        tool_response=json.loads(event["tool_response"]),
+        session_id="s-2",
+    )
     assert run_hook("post_tool_use", plain).reply == resident
 
 
 def test_failing_hook_answers_and_leaves_a_note(own_plugin_root, start, state):
-    with open(os.path.join(own_plugin_root, "hooks", "contextkernel", "handlers", "tool_result.py"), "w") as handle:
-        handle.write("import sys\ndef handle(event):\n    print('stray')\n    if event['tool_use_id'] == 'leave':\n        sys.exit(3)\n    raise RuntimeError('on purpose')\n")
+    with open(
+        os.path.join(own_plugin_root, "hooks", "contextkernel", "handlers", "tool_result.py"), "w"
+    ) as handle:
+        handle.write(
+            "import sys\ndef handle(event):\n    print('stray')\n"
+            "    if event['tool_use_id'] == 'leave':\n        sys.exit(3)\n"
+            "    raise RuntimeError('on purpose')\n"
+        )
     server = start(root=own_plugin_root)
     assert server.text("hook", post()) == QUIET
     assert server.text("hook", post(tool_use_id="leave")) == QUIET
     assert server.alive() and server.end() == 0
-    assert "RuntimeError: on purpose" in server.stderr and "SystemExit: 3" in server.stderr and "stray" in server.stderr
+    assert (
+        "RuntimeError: on purpose" in server.stderr
+        and "SystemExit: 3" in server.stderr
+        and "stray" in server.stderr
+    )
     kept = b"".join(path.read_bytes() for path in state.rglob("*") if path.is_file())
     assert b"on purpose" in kept
 
 
 def test_stray_output_of_imported_code_does_not_reach_the_client(own_plugin_root, start):
-    with open(os.path.join(own_plugin_root, "hooks", "contextkernel", "__init__.py"), "a") as handle:
-        handle.write("\nimport os, sys\nprint('STRAY 1'); os.write(1, b'STRAY 2\\n'); os.system('echo STRAY 3'); sys.stdout.flush()\nassert sys.stdin.read() == ''\n")
+    with open(
+        os.path.join(own_plugin_root, "hooks", "contextkernel", "__init__.py"), "a"
+    ) as handle:
+        handle.write(
+            "\nimport os, sys\nprint('STRAY 1'); os.write(1, b'STRAY 2\\n'); os.system('echo "
+            "STRAY 3'); sys.stdout.flush()\nassert sys.stdin.read() == ''\n"
+        )
     server = start(root=own_plugin_root)
     assert server.alive() and len(server.messages) == 1
     assert server.end() == 0
-    assert all("STRAY %d" % n in server.stderr for n in (1, 2, 3))
+    assert all(f"STRAY {n:d}" in server.stderr for n in (1, 2, 3))
 
 
 def test_hook_overhead(server):
@@ -346,7 +557,7 @@ def test_hook_overhead(server):
         began = time.perf_counter()
         server.call("hook", post(), number)
         spent.append(time.perf_counter() - began)
-    assert sorted(spent)[100] < 0.005, "%.2f ms" % (1000 * sorted(spent)[100])
+    assert sorted(spent)[100] < 0.005, f"{1000 * sorted(spent)[100]:.2f} ms"
 
 
 # -- long work --------------------------------------------------------------------------------
@@ -366,8 +577,12 @@ def main(argv):
 
 @pytest.fixture
 def slow(own_plugin_root, start, tmp_path):
-    """A server whose slicer takes a minute; `slow.pids()` waits for its processes and names them."""
-    with open(os.path.join(own_plugin_root, "hooks", "contextkernel", "commands", "slice.py"), "w") as handle:
+    """A server whose slicer takes a minute; `slow.pids()` waits for its processes and names
+    them.
+    """
+    with open(
+        os.path.join(own_plugin_root, "hooks", "contextkernel", "commands", "slice.py"), "w"
+    ) as handle:
         handle.write(SLOW)
     path = tmp_path / "pids"
 
@@ -382,21 +597,40 @@ def slow(own_plugin_root, start, tmp_path):
             return [int(word) for word in path.read_text().split()]
 
         server.pids = pids
-        server.slice = lambda identity, **meta: server.send({"jsonrpc": "2.0", "id": identity, "method": "tools/call", "params": dict(
-            {"name": "kernel_repo_slice", "arguments": {"symptom": "boom", "repo": str(tmp_path), "budget": 4000, "depth": "2"}}, **meta)})
+        server.slice = lambda identity, **meta: server.send(
+            {
+                "jsonrpc": "2.0",
+                "id": identity,
+                "method": "tools/call",
+                "params": dict(
+                    {
+                        "name": "kernel_repo_slice",
+                        "arguments": {
+                            "symptom": "boom",
+                            "repo": str(tmp_path),
+                            "budget": 4000,
+                            "depth": "2",
+                        },
+                    },
+                    **meta,
+                ),
+            }
+        )
         return server
 
     return begin
 
 
 def gone(pids):
-    """Whether all these processes end within a few seconds; zombies that nobody collects count as ended."""
+    """Whether all these processes end within a few seconds; zombies that nobody collects count
+    as ended.
+    """
     until = time.monotonic() + 5
     while time.monotonic() < until:
         states = []
         for pid in pids:
             try:
-                with open("/proc/%d/stat" % pid) as handle:
+                with open(f"/proc/{pid:d}/stat") as handle:
                     states.append(handle.read().rpartition(")")[2].split()[0])
             except OSError:
                 pass
@@ -414,13 +648,24 @@ def test_cancelled_call_ends_its_children_and_is_not_answered(slow):
     server = slow()
     server.slice(1)
     pids = server.pids()
-    server.send({"jsonrpc": "2.0", "method": "notifications/cancelled", "params": {"requestId": "1"}})  # another id: "1" is not 1
+    server.send(
+        {"jsonrpc": "2.0", "method": "notifications/cancelled", "params": {"requestId": "1"}}
+    )  # another id: "1" is not 1
     assert server.alive()
-    server.send({"jsonrpc": "2.0", "method": "notifications/cancelled", "params": {"requestId": 1, "reason": "enough"}})
+    server.send(
+        {
+            "jsonrpc": "2.0",
+            "method": "notifications/cancelled",
+            "params": {"requestId": 1, "reason": "enough"},
+        }
+    )
     assert gone(pids)
     assert server.alive()
     time.sleep(0.3)
-    assert [message["id"] for message in server.messages] == ["alive", "alive"] and server.said.empty()
+    assert [message["id"] for message in server.messages] == [
+        "alive",
+        "alive",
+    ] and server.said.empty()
 
 
 @needs_proc
@@ -440,9 +685,20 @@ def test_progress_and_arguments(slow):
     server = slow(CK_TEST_STEPS="25")
     server.slice(1, _meta={"progressToken": "tok"})
     result = server.answer(1)["result"]["content"][0]["text"]
-    assert "slice of boom" in result and "'--budget', '4000'" in result and "'--depth', '2'" in result and "'--wait'" in result
-    reports = [message["params"] for message in server.messages if message.get("method") == "notifications/progress"]
-    assert reports and all(report["progressToken"] == "tok" and "step" in report["message"] for report in reports)
+    assert (
+        "slice of boom" in result
+        and "'--budget', '4000'" in result
+        and "'--depth', '2'" in result
+        and "'--wait'" in result
+    )
+    reports = [
+        message["params"]
+        for message in server.messages
+        if message.get("method") == "notifications/progress"
+    ]
+    assert reports and all(
+        report["progressToken"] == "tok" and "step" in report["message"] for report in reports
+    )
     steps = [report["progress"] for report in reports]
     assert steps == sorted(set(steps))
 
@@ -465,7 +721,7 @@ def test_hooks_are_answered_while_slices_run(slow):
         began = time.perf_counter()
         assert server.call("hook", post(), number)
         spent.append(time.perf_counter() - began)
-    assert sorted(spent)[25] < 0.02, "%.1f ms" % (1000 * sorted(spent)[25])
+    assert sorted(spent)[25] < 0.02, f"{1000 * sorted(spent)[25]:.1f} ms"
 
 
 def test_calls_under_way_are_answered_at_the_end_of_input(start, store):
@@ -473,15 +729,26 @@ def test_calls_under_way_are_answered_at_the_end_of_input(start, store):
     server = start()
     handle = store(b"text")
     for identity in range(3):
-        server.send({"jsonrpc": "2.0", "id": identity, "method": "tools/call", "params": {"name": "recall", "arguments": {"handle": handle}}})
+        server.send(
+            {
+                "jsonrpc": "2.0",
+                "id": identity,
+                "method": "tools/call",
+                "params": {"name": "recall", "arguments": {"handle": handle}},
+            }
+        )
     assert server.end() == 0
     found = [server.said.get_nowait() for _ in range(3)]
     assert sorted(message["id"] for message in found) == [0, 1, 2]
 
 
 def test_client_that_stops_reading(plugin_root, state):
-    process = subprocess.Popen([sys.executable, "-I", "-S", os.path.join(plugin_root, "mcp", "server.py")],
-                               stdin=subprocess.PIPE, stdout=subprocess.PIPE, stderr=subprocess.DEVNULL)
+    process = subprocess.Popen(
+        [sys.executable, "-I", "-S", os.path.join(plugin_root, "mcp", "server.py")],
+        stdin=subprocess.PIPE,
+        stdout=subprocess.PIPE,
+        stderr=subprocess.DEVNULL,
+    )
     try:
         process.stdout.close()
         process.stdin.write(b'{"jsonrpc":"2.0","id":1,"method":"ping"}\n')
@@ -493,16 +760,31 @@ def test_client_that_stops_reading(plugin_root, state):
 
 def test_slices_of_a_real_tree(server, tmp_path):
     (tmp_path / "app").mkdir()
-    (tmp_path / "app" / "price.py").write_text("import math\n\n\ndef net(x):\n    return math.floor(x)\n\n\ndef total(x):\n    return net(x) * rate\n\n\ndef other():\n    return 0\n")
-    trace = 'Traceback (most recent call last):\n  File "app/price.py", line 9, in total\nNameError: name \'rate\' is not defined\n'
-    text = server.text("kernel_repo_slice", {"symptom": trace, "repo": str(tmp_path), "budget": 4000})
+    (tmp_path / "app" / "price.py").write_text(
+        "import math\n\n\ndef net(x):\n    return math.floor(x)\n\n\ndef total(x):\n"
+        "    return net(x) * rate\n\n\ndef other():\n    return 0\n"
+    )
+    trace = (
+        'Traceback (most recent call last):\n  File "app/price.py", line 9, in total\n'
+        "NameError: name 'rate' is not defined\n"
+    )
+    text = server.text(
+        "kernel_repo_slice", {"symptom": trace, "repo": str(tmp_path), "budget": 4000}
+    )
     assert "app/price.py" in text
     for more in ({"budget": "auto"}, {"depth": 1}, {"depth": "full"}, {}):
-        assert "app/price.py" in server.text("kernel_repo_slice", dict({"symptom": trace, "repo": str(tmp_path)}, **more))
+        assert "app/price.py" in server.text(
+            "kernel_repo_slice", dict({"symptom": trace, "repo": str(tmp_path)}, **more)
+        )
     for more in ({}, {"budget": "auto"}, {"budget": "2000"}):
-        text = server.text("kernel_slice", dict({"file": str(tmp_path / "app" / "price.py"), "symbol": "total"}, **more))
+        text = server.text(
+            "kernel_slice",
+            dict({"file": str(tmp_path / "app" / "price.py"), "symbol": "total"}, **more),
+        )
         assert "return net(x) * rate" in text and "math.floor" in text
-    missing = server.call("kernel_slice", {"file": str(tmp_path / "app" / "price.py"), "symbol": "nothing"})
+    missing = server.call(
+        "kernel_slice", {"file": str(tmp_path / "app" / "price.py"), "symbol": "nothing"}
+    )
     assert missing["isError"] and "nothing" in missing["content"][0]["text"]
 
 
@@ -515,39 +797,76 @@ def test_folder_comes_from_the_last_hook_then_from_roots(slow, tmp_path):
     server.send({"jsonrpc": "2.0", "method": "notifications/initialized"})
     asked = server.next()
     assert asked["method"] == "roots/list"
-    server.send({"jsonrpc": "2.0", "id": asked["id"], "result": {"roots": [{"uri": here.as_uri()}]}})
+    server.send(
+        {"jsonrpc": "2.0", "id": asked["id"], "result": {"roots": [{"uri": here.as_uri()}]}}
+    )
     assert repr(str(here)) in server.text("kernel_repo_slice", {"symptom": "x"}, 2)
     server.call("hook", post(cwd=str(tmp_path)), 3)
     assert repr(str(tmp_path)) in server.text("kernel_repo_slice", {"symptom": "x"}, 4)
-    assert repr(str(here)) in server.text("kernel_repo_slice", {"symptom": "x", "repo": "project ä"}, 5)
+    assert repr(str(here)) in server.text(
+        "kernel_repo_slice", {"symptom": "x", "repo": "project ä"}, 5
+    )
 
 
 def test_started_inside_the_plugin_it_asks_for_a_folder(start, plugin_root):
     server = start(cwd=plugin_root)
-    for name, arguments in (("kernel_repo_slice", {"symptom": "x"}), ("kernel_slice", {"file": "mcp/server.py", "symbol": "main"})):
+    for name, arguments in (
+        ("kernel_repo_slice", {"symptom": "x"}),
+        ("kernel_slice", {"file": "mcp/server.py", "symbol": "main"}),
+    ):
         assert "an absolute path is needed" in server.call(name, arguments)["content"][0]["text"]
 
 
 def test_codex_gets_slices_that_it_does_not_cut(slow):
     server = slow(CK_TEST_STEPS="1")
     server.ask("initialize", {"clientInfo": {"name": "codex-mcp-client", "version": "0.171.0"}})
-    for given, kept in (({}, "auto"), ({"budget": "auto"}, "auto"), ({"budget": 4000}, "4000"), ({"budget": "80000"}, "11000")):
-        assert "'--budget', '%s'" % kept in server.text("kernel_repo_slice", dict({"symptom": "x", "repo": "/"}, **given), 2)
+    for given, kept in (
+        ({}, "auto"),
+        ({"budget": "auto"}, "auto"),
+        ({"budget": 4000}, "4000"),
+        ({"budget": "80000"}, "11000"),
+    ):
+        assert f"'--budget', '{kept}'" in server.text(
+            "kernel_repo_slice", dict({"symptom": "x", "repo": "/"}, **given), 2
+        )
 
 
-@pytest.mark.parametrize("used, env, tokens", [(100, {}, "11k"), (220000, {}, "5k"), (100, {"CK_BUDGET_MAX": "6000"}, "6k"), (100, {"CK_BUDGET_MAX": "900000"}, "11k"), (None, {}, "8k")])
+@pytest.mark.parametrize(
+    "used, env, tokens",
+    [
+        (100, {}, "11k"),
+        (220000, {}, "5k"),
+        (100, {"CK_BUDGET_MAX": "6000"}, "6k"),
+        (100, {"CK_BUDGET_MAX": "900000"}, "11k"),
+        (None, {}, "8k"),
+    ],
+)
 def test_codex_gets_the_budget_of_the_calling_thread(start, tmp_path, used, env, tokens):
-    thread, folder = "01a22b9a-de0e-78e3-b801-7569ec7473bb", tmp_path / "x" / "sessions" / "2026" / "11" / "30"
+    thread, folder = (
+        "01a22b9a-de0e-78e3-b801-7569ec7473bb",
+        tmp_path / "x" / "sessions" / "2026" / "11" / "30",
+    )
     folder.mkdir(parents=True)
     (tmp_path / "app.py").write_text("def total():\n    return 1\n")
     if used is not None:
         info = {"last_token_usage": {"total_tokens": used}, "model_context_window": 258400}
-        (folder / ("rollout-2026-11-30T08-38-19-%s.jsonl" % thread)).write_text(json.dumps({"type": "event_msg", "payload": {"type": "token_count", "info": info}}) + "\n")
+        (folder / (f"rollout-2026-11-30T08-38-19-{thread}.jsonl")).write_text(
+            json.dumps({"type": "event_msg", "payload": {"type": "token_count", "info": info}})
+            + "\n"
+        )
     server = start(env=dict(env, CODEX_HOME=str(tmp_path / "x")))
     server.ask("initialize", {"clientInfo": {"name": "codex-mcp-client", "version": "0.171.0"}})
-    reply = server.ask("tools/call", {"name": "kernel_repo_slice", "arguments": {"symptom": "total", "repo": str(tmp_path)}, "_meta": {"threadId": thread}}, 2)
+    reply = server.ask(
+        "tools/call",
+        {
+            "name": "kernel_repo_slice",
+            "arguments": {"symptom": "total", "repo": str(tmp_path)},
+            "_meta": {"threadId": thread},
+        },
+        2,
+    )
     said = json.dumps(reply)
-    assert re.search(r"budget: auto: .*-> budget %s\b" % tokens, said), said
+    assert re.search(rf"budget: auto: .*-> budget {tokens}\b", said), said
     assert ("session 01a22b9a, model unknown, window" in said) is (used is not None)
 
 
@@ -557,11 +876,30 @@ def test_plugin_folder_is_not_written(own_plugin_root, state, frozen):
     command = ["python3", "-I", "-S", os.path.join(own_plugin_root, "mcp", "server.py")]
     if frozen:
         command = plugin.frozen(own_plugin_root, command)
-    lines = [{"jsonrpc": "2.0", "id": 1, "method": "initialize", "params": {}}, {"jsonrpc": "2.0", "method": "notifications/initialized"},
-             {"jsonrpc": "2.0", "id": 2, "method": "tools/call", "params": {"name": "hook", "arguments": post()}},
-             {"jsonrpc": "2.0", "id": 3, "method": "tools/call", "params": {"name": "recall", "arguments": {"handle": "0123456789ab"}}}]
-    done = subprocess.run(command, input="".join(json.dumps(line) + "\n" for line in lines).encode(), stdout=subprocess.PIPE, stderr=subprocess.PIPE,
-                          env=plugin.environment(own_plugin_root), timeout=TIMEOUT)
+    lines = [
+        {"jsonrpc": "2.0", "id": 1, "method": "initialize", "params": {}},
+        {"jsonrpc": "2.0", "method": "notifications/initialized"},
+        {
+            "jsonrpc": "2.0",
+            "id": 2,
+            "method": "tools/call",
+            "params": {"name": "hook", "arguments": post()},
+        },
+        {
+            "jsonrpc": "2.0",
+            "id": 3,
+            "method": "tools/call",
+            "params": {"name": "recall", "arguments": {"handle": "0123456789ab"}},
+        },
+    ]
+    done = subprocess.run(
+        command,
+        input="".join(json.dumps(line) + "\n" for line in lines).encode(),
+        stdout=subprocess.PIPE,
+        stderr=subprocess.PIPE,
+        env=plugin.environment(own_plugin_root),
+        timeout=TIMEOUT,
+    )
     assert done.returncode == 0 and done.stderr == b""
     assert [json.loads(line)["id"] for line in done.stdout.splitlines()] == [1, 2, 3]
     assert plugin.files_of(own_plugin_root) == before
@@ -577,5 +915,14 @@ def test_unusable_state_folder(start, tmp_path, broken):
         where = "/proc/no-state-here"
     server = start(env={"CK_DATA": str(where)})
     assert server.text("hook", post()) == QUIET
-    assert server.text("hook", post(tool_response={"stdout": LONG, "stderr": "", "interrupted": False, "isImage": False}), 2) == QUIET
+    assert (
+        server.text(
+            "hook",
+            post(
+                tool_response={"stdout": LONG, "stderr": "", "interrupted": False, "isImage": False}
+            ),
+            2,
+        )
+        == QUIET
+    )
     assert server.alive() and server.end() == 0

@@ -1,4 +1,7 @@
-"""Settings, transcripts, rollouts and tool output files that are no files: every entry answers soon, and leaves with 0."""
+"""Settings, transcripts, rollouts and tool output files that are no files: every entry answers
+soon, and leaves with 0.
+"""
+
 from __future__ import annotations
 
 import json
@@ -7,16 +10,24 @@ import socket
 import subprocess
 import sys
 
-import plugin
 import pytest
 
+import plugin
 from contextkernel import paths
-from contextkernel.clients.claude import settings_file, context_check, permission_rules, session_files, transcript
+from contextkernel.clients.claude import (
+    context_check,
+    permission_rules,
+    session_files,
+    settings_file,
+    transcript,
+)
 from contextkernel.clients.codex import rollout
 from contextkernel.store import files
 
 SOON = 40  # seconds: what opens such a thing never ends
-LONG = "\n".join("2026-11-30T10:00:%02dZ INFO worker-%d took job %d" % (i % 60, i % 7, i) for i in range(900))
+LONG = "\n".join(
+    f"2026-11-30T10:00:{i % 60:02}Z INFO worker-{i % 7} took job {i}" for i in range(900)
+)
 EVENTS = {
     "session_start": "SessionStart",
     "user_prompt_submit": "UserPromptSubmit",
@@ -74,17 +85,37 @@ def thing(request, tmp_path):
 
 
 def event_of(name, path, cwd, **more):
-    return dict({"session_id": "s-1", "transcript_path": path, "cwd": str(cwd), "hook_event_name": EVENTS[name], "tool_name": "Bash",
-                 "tool_use_id": "toolu_1", "tool_input": {"command": "make"}, "source": "resume", "agent_id": "a-1",
-                 "agent_type": "context-kernel:kernel-verifier", "agent_transcript_path": path, "error": "Exit code 1\n" + LONG,
-                 "tool_response": {"stdout": LONG, "stderr": "", "interrupted": False, "isImage": False}}, **more)
+    return dict(
+        {
+            "session_id": "s-1",
+            "transcript_path": path,
+            "cwd": str(cwd),
+            "hook_event_name": EVENTS[name],
+            "tool_name": "Bash",
+            "tool_use_id": "toolu_1",
+            "tool_input": {"command": "make"},
+            "source": "resume",
+            "agent_id": "a-1",
+            "agent_type": "context-kernel:kernel-verifier",
+            "agent_transcript_path": path,
+            "error": "Exit code 1\n" + LONG,
+            "tool_response": {"stdout": LONG, "stderr": "", "interrupted": False, "isImage": False},
+        },
+        **more,
+    )
 
 
 def asked(root, name, event, *arguments, **env):
     """The reply of a hook script in its own time limit."""
     argv = [sys.executable, "-I", "-S", os.path.join(root, "hooks", name + ".py"), *arguments]
-    done = subprocess.run(argv, input=json.dumps(event).encode(), stdout=subprocess.PIPE, stderr=subprocess.PIPE,
-                          env=plugin.environment(root, env), timeout=SOON)
+    done = subprocess.run(
+        argv,
+        input=json.dumps(event).encode(),
+        stdout=subprocess.PIPE,
+        stderr=subprocess.PIPE,
+        env=plugin.environment(root, env),
+        timeout=SOON,
+    )
     return plugin.hooked(done)
 
 
@@ -104,7 +135,11 @@ def test_a_sub_agents_transcript(thing, plugin_root, state, tmp_path):
         asked(plugin_root, name, event_of(name, str(tmp_path / "t.jsonl"), tmp_path))
 
 
-@pytest.mark.parametrize("path", ["/a\0b.jsonl", "/\ud800.jsonl", "/%s.jsonl" % ("x" * 5000), "/" + "d/" * 3000 + "t.jsonl"], ids=["nul", "surrogate", "long", "deep"])
+@pytest.mark.parametrize(
+    "path",
+    ["/a\0b.jsonl", "/\ud800.jsonl", f"/{'x' * 5000}.jsonl", "/" + "d/" * 3000 + "t.jsonl"],
+    ids=["nul", "surrogate", "long", "deep"],
+)
 @pytest.mark.parametrize("name", EVENTS)
 def test_a_transcript_path_that_names_no_file(plugin_root, state, tmp_path, name, path):
     asked(plugin_root, name, event_of(name, str(tmp_path) + path, tmp_path))
@@ -115,13 +150,27 @@ def test_settings_that_are_no_file_keep_a_call_as_it_is(thing, plugin_root, stat
     if thing.kind == "loop":
         pytest.skip("a loop of links is no rule either way")
     thing(os.path.join("project", ".claude", name))
-    event = event_of("pre_tool_use", "", tmp_path / "project", tool_input={"command": "python3 /x/ck.py slice --repo . --symptom s"})
-    assert asked(plugin_root, "pre_tool_use", event, CLAUDE_CONFIG_DIR=str(tmp_path / "none")).reply is None
+    event = event_of(
+        "pre_tool_use",
+        "",
+        tmp_path / "project",
+        tool_input={"command": "python3 /x/ck.py slice --repo . --symptom s"},
+    )
+    assert (
+        asked(plugin_root, "pre_tool_use", event, CLAUDE_CONFIG_DIR=str(tmp_path / "none")).reply
+        is None
+    )
 
 
 def test_a_persisted_output_that_is_no_file(thing, plugin_root, state, tmp_path):
-    response = {"stdout": LONG, "stderr": "", "interrupted": False, "isImage": False,
-                "persistedOutputPath": thing("whole.txt"), "persistedOutputSize": 10 ** 6}
+    response = {
+        "stdout": LONG,
+        "stderr": "",
+        "interrupted": False,
+        "isImage": False,
+        "persistedOutputPath": thing("whole.txt"),
+        "persistedOutputSize": 10**6,
+    }
     event = event_of("post_tool_use", "", tmp_path, tool_response=response)
     assert asked(plugin_root, "post_tool_use", event).reply is None
 
@@ -130,7 +179,9 @@ def test_an_environment_file_that_is_no_file_of_ours(thing, plugin_root, state, 
     path = thing("env.sh")
     if thing.kind == "sparse":
         pytest.skip("a large file may grow")
-    said = asked(plugin_root, "session_start", event_of("session_start", "", tmp_path), CLAUDE_ENV_FILE=path)
+    said = asked(
+        plugin_root, "session_start", event_of("session_start", "", tmp_path), CLAUDE_ENV_FILE=path
+    )
     assert "not exported" in said.stderr
 
 
@@ -139,7 +190,12 @@ def test_no_link_is_followed_where_we_write(plugin_root, state, tmp_path):
     os.symlink("victim", str(tmp_path / "env.sh"))
     event = event_of("session_start", "", tmp_path)
     asked(plugin_root, "session_start", event, CLAUDE_ENV_FILE=str(tmp_path / "env.sh"))
-    asked(plugin_root, "post_tool_use", event_of("post_tool_use", "", tmp_path), CK_TAP_FLAG=str(tmp_path / "env.sh"))
+    asked(
+        plugin_root,
+        "post_tool_use",
+        event_of("post_tool_use", "", tmp_path),
+        CK_TAP_FLAG=str(tmp_path / "env.sh"),
+    )
     assert (tmp_path / "victim").read_text() == "theirs"
 
 
@@ -158,7 +214,9 @@ def test_a_session_folder_that_is_a_link_gets_no_copy(tmp_path, linked):
 def test_a_recall_file_that_is_a_link_is_replaced_not_written_through(tmp_path):
     (tmp_path / "s-1" / "tool-results").mkdir(parents=True)
     (tmp_path / "victim").write_bytes(b"theirs")
-    os.symlink(str(tmp_path / "victim"), str(tmp_path / "s-1" / "tool-results" / "ck-0123456789ab.txt"))
+    os.symlink(
+        str(tmp_path / "victim"), str(tmp_path / "s-1" / "tool-results" / "ck-0123456789ab.txt")
+    )
     path = session_files.offer(str(tmp_path / "s-1.jsonl"), "0123456789ab", b"text")
     assert (tmp_path / "victim").read_bytes() == b"theirs" and not os.path.islink(path)
     with open(path, "rb") as file:
@@ -171,13 +229,19 @@ def test_the_lane_refuses_in_one_line(thing, plugin_root, state, tmp_path, where
     argv = [sys.executable, "-I", "-S", os.path.join(plugin_root, "hooks", "ck.py"), "failure-lane"]
     for verb in ("status", "on", "off"):
         words = argv + [verb] + ["--yes"] * (verb == "on")
-        done = subprocess.run(words, env=dict(os.environ, CLAUDE_CONFIG_DIR=str(tmp_path / "config")), stdin=subprocess.DEVNULL,
-                              stdout=subprocess.PIPE, stderr=subprocess.PIPE, timeout=SOON)
+        done = subprocess.run(
+            words,
+            env=dict(os.environ, CLAUDE_CONFIG_DIR=str(tmp_path / "config")),
+            stdin=subprocess.DEVNULL,
+            stdout=subprocess.PIPE,
+            stderr=subprocess.PIPE,
+            timeout=SOON,
+        )
         assert done.returncode in (0, 1) and b"Traceback" not in done.stderr, done.stderr
     assert os.path.lexists(path) or where == "state"
 
 
-# -- the readers, by themselves -----------------------------------------------------------------------------------------
+# -- the readers, by themselves --------------------------------------------------------------------
 def test_readers_of_such_a_thing(thing):
     path = thing("t.jsonl")
     assert context_check.shown_texts(path, "toolu_1", ["toolu_0"]) is None
@@ -204,8 +268,13 @@ def test_readers_of_a_path_that_names_no_file(path):
 
 def test_a_line_beyond_all_measure_does_not_hide_the_next(tmp_path, monkeypatch):
     monkeypatch.setattr(transcript, "LONGEST", 1000)
-    row = {"type": "user", "message": {"content": [{"type": "tool_result", "tool_use_id": "toolu_1", "content": "found"}]}}
-    (tmp_path / "t.jsonl").write_text('{"x": "%s"}\n%s\n' % ("a" * 5000, json.dumps(row)))
+    row = {
+        "type": "user",
+        "message": {
+            "content": [{"type": "tool_result", "tool_use_id": "toolu_1", "content": "found"}]
+        },
+    }
+    (tmp_path / "t.jsonl").write_text(f'{{"x": "{"a" * 5000}"}}\n{json.dumps(row)}\n')
     state, found, more = {}, {}, True
     while more:
         state, news = transcript.advance(state, str(tmp_path / "t.jsonl"), step=500)
@@ -215,7 +284,10 @@ def test_a_line_beyond_all_measure_does_not_hide_the_next(tmp_path, monkeypatch)
 
 
 def test_only_the_newest_part_of_a_large_transcript(tmp_path):
-    row = '{"type": "user", "message": {"content": [{"type": "tool_result", "tool_use_id": "toolu_%d", "content": "found"}]}}\n'
+    row = (
+        '{"type": "user", "message": {"content": [{"type": "tool_result", "tool_use_id": '
+        '"toolu_%d", "content": "found"}]}}\n'
+    )
     (tmp_path / "t.jsonl").write_text("".join(row % n for n in range(100)))
     found, state, more = {}, {}, True
     while more:
@@ -228,7 +300,9 @@ def test_only_the_newest_part_of_a_large_transcript(tmp_path):
 def test_what_is_appended_goes_to_a_regular_file_alone(tmp_path):
     files.append(str(tmp_path / "new"), b"a")
     files.append(str(tmp_path / "new"), b"b")
-    assert (tmp_path / "new").read_bytes() == b"ab" and os.stat(str(tmp_path / "new")).st_mode & 0o777 == 0o600
+    assert (tmp_path / "new").read_bytes() == b"ab" and os.stat(
+        str(tmp_path / "new")
+    ).st_mode & 0o777 == 0o600
     os.mkfifo(str(tmp_path / "fifo"))
     reader = os.open(str(tmp_path / "fifo"), os.O_RDONLY | os.O_NONBLOCK)
     with pytest.raises(OSError):
@@ -238,14 +312,40 @@ def test_what_is_appended_goes_to_a_regular_file_alone(tmp_path):
 
 def test_the_resident_server_goes_on_and_leaves(thing, plugin_root, state, tmp_path):
     path = thing("t.jsonl")
-    told = [{"jsonrpc": "2.0", "id": 0, "method": "initialize", "params": {"protocolVersion": "2025-11-25", "capabilities": {}, "clientInfo": {"name": "claude-code"}}}]
+    told = [
+        {
+            "jsonrpc": "2.0",
+            "id": 0,
+            "method": "initialize",
+            "params": {
+                "protocolVersion": "2025-11-25",
+                "capabilities": {},
+                "clientInfo": {"name": "claude-code"},
+            },
+        }
+    ]
     for number, name in enumerate(EVENTS, 1):
-        event = {key: value if isinstance(value, str) else json.dumps(value) for key, value in event_of(name, path, tmp_path).items()}
+        event = {
+            key: value if isinstance(value, str) else json.dumps(value)
+            for key, value in event_of(name, path, tmp_path).items()
+        }
         arguments = dict(event, ck_client="claude", ck_lane="resident")
-        told.append({"jsonrpc": "2.0", "id": number, "method": "tools/call", "params": {"name": "hook", "arguments": arguments}})
-    done = subprocess.run([sys.executable, "-I", "-S", os.path.join(plugin_root, "mcp", "server.py")],
-                          input="".join(json.dumps(one) + "\n" for one in told).encode(), stdout=subprocess.PIPE, stderr=subprocess.PIPE,
-                          env=plugin.environment(plugin_root), timeout=SOON)
+        told.append(
+            {
+                "jsonrpc": "2.0",
+                "id": number,
+                "method": "tools/call",
+                "params": {"name": "hook", "arguments": arguments},
+            }
+        )
+    done = subprocess.run(
+        [sys.executable, "-I", "-S", os.path.join(plugin_root, "mcp", "server.py")],
+        input="".join(json.dumps(one) + "\n" for one in told).encode(),
+        stdout=subprocess.PIPE,
+        stderr=subprocess.PIPE,
+        env=plugin.environment(plugin_root),
+        timeout=SOON,
+    )
     answers = [json.loads(line) for line in done.stdout.split(b"\n") if line]
     assert done.returncode == 0 and b"passed through" not in done.stderr
     assert {answer["id"] for answer in answers} == set(range(len(EVENTS) + 1))

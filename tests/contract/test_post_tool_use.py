@@ -1,16 +1,24 @@
-"""PostToolUse as a whole: what is stored, booked, offered back, and what passes untouched. One store for every entry."""
+"""PostToolUse as a whole: what is stored, booked, offered back, and what passes untouched. One
+store for every entry.
+"""
+
 import json
 import os
 import subprocess
 
 import pytest
 
-import plugin
 from contextkernel import marks
 from contextkernel.store import blobs, ledger
 
-LOG = "".join("2026-11-30T10:%02d:%02dZ INFO  svc-%d request %d served in %d ms\n" % (n // 60 % 60, n % 60, n % 5, n, 3 + n * 7 % 40) for n in range(6000))
-SHORT = LOG[:60000 // 4]
+LOG = "".join(
+    (
+        f"2026-11-30T10:{n // 60 % 60:02}:{n % 60:02}Z INFO  svc-{n % 5} request {n} served in "
+        f"{3 + n * 7 % 40} ms\n"
+    )
+    for n in range(6000)
+)
+SHORT = LOG[: 60000 // 4]
 
 
 @pytest.fixture
@@ -21,9 +29,19 @@ def session(tmp_path):
 
 
 def event(text, session="", **more):
-    return dict({"hook_event_name": "PostToolUse", "session_id": "s-1", "transcript_path": str(session), "cwd": "/w", "tool_name": "Bash",
-                 "tool_input": {"command": "TOKEN=abc123 journalctl"}, "tool_use_id": "toolu_1",
-                 "tool_response": {"stdout": text, "stderr": "", "interrupted": False, "isImage": False}}, **more)
+    return dict(
+        {
+            "hook_event_name": "PostToolUse",
+            "session_id": "s-1",
+            "transcript_path": str(session),
+            "cwd": "/w",
+            "tool_name": "Bash",
+            "tool_input": {"command": "TOKEN=abc123 journalctl"},
+            "tool_use_id": "toolu_1",
+            "tool_response": {"stdout": text, "stderr": "", "interrupted": False, "isImage": False},
+        },
+        **more,
+    )
 
 
 def rows(table, state):
@@ -31,7 +49,7 @@ def rows(table, state):
     os.environ["CK_DATA"] = str(state)
     try:
         books = ledger.open_ledger()
-        found = books.rows("SELECT * FROM %s" % table)
+        found = books.rows(f"SELECT * FROM {table}")
         books.close()
         return found
     finally:
@@ -43,22 +61,40 @@ def stdout(reply):
 
 
 def command(root, *arguments, data=b""):
-    return subprocess.run(["python3", "-I", "-S", os.path.join(root, "hooks", arguments[0])] + list(arguments[1:]), input=data, stdout=subprocess.PIPE, stderr=subprocess.PIPE, timeout=60)
+    return subprocess.run(
+        ["python3", "-I", "-S", os.path.join(root, "hooks", arguments[0])] + list(arguments[1:]),
+        input=data,
+        stdout=subprocess.PIPE,
+        stderr=subprocess.PIPE,
+        timeout=60,
+    )
 
 
 def test_every_entry_finds_what_a_hook_stored(run_hook, plugin_root, session, state):
     reply, _ = run_hook("post_tool_use.py", event(SHORT, session))
     [handle] = marks.handles_in(stdout(reply))
-    assert (session.parent / "s-1" / "tool-results" / ("ck-%s.txt" % handle)).read_text() == SHORT
+    assert (session.parent / "s-1" / "tool-results" / (f"ck-{handle}.txt")).read_text() == SHORT
     assert command(plugin_root, "ck.py", "recall", handle).stdout.decode() == SHORT
-    assert command(plugin_root, "ck.py", "recall", handle[:8], "--lines", "2-3").stdout.decode() == "".join(SHORT.splitlines(True)[1:3])
-    assert command(plugin_root, "ck.py", "recall", handle, "--grep", "request 7 ").stdout.decode() == "8:" + SHORT.split("\n")[7] + "\n"
+    assert command(
+        plugin_root, "ck.py", "recall", handle[:8], "--lines", "2-3"
+    ).stdout.decode() == "".join(SHORT.splitlines(True)[1:3])
+    assert (
+        command(plugin_root, "ck.py", "recall", handle, "--grep", "request 7 ").stdout.decode()
+        == "8:" + SHORT.split("\n")[7] + "\n"
+    )
     [receipt] = rows("receipts", state)
-    assert receipt["handle"] == handle and receipt["raw"] == receipt["host"] == len(SHORT) and receipt["shown"] == len(stdout(reply)) and receipt["status"] == "pending"
+    assert (
+        receipt["handle"] == handle
+        and receipt["raw"] == receipt["host"] == len(SHORT)
+        and receipt["shown"] == len(stdout(reply))
+        and receipt["status"] == "pending"
+    )
     assert "abc123" not in json.dumps(receipt) and receipt["lane"] == "script"
     assert [fault["route"] for fault in rows("faults", state)] == ["cli"] * 3
     report = json.loads(command(plugin_root, "savings.py", "--json").stdout)
-    assert report["judged"]["pending"] == 1 and report["net"] < 0, "nothing verified, three recalls against us"
+    assert report["judged"]["pending"] == 1 and report["net"] < 0, (
+        "nothing verified, three recalls against us"
+    )
 
 
 def test_a_persisted_output_is_read_whole(run_hook, plugin_root, session, tmp_path, state):
@@ -66,45 +102,103 @@ def test_a_persisted_output_is_read_whole(run_hook, plugin_root, session, tmp_pa
     whole.parent.mkdir(parents=True)
     whole.write_bytes(LOG.encode() + b"caf\xff end\n")
     given = event(LOG[:30000], session)
-    given["tool_response"].update(persistedOutputPath=str(whole), persistedOutputSize=whole.stat().st_size)
+    given["tool_response"].update(
+        persistedOutputPath=str(whole), persistedOutputSize=whole.stat().st_size
+    )
     reply, stderr = run_hook("post_tool_use.py", given)
     new = reply["hookSpecificOutput"]["updatedToolOutput"]
-    assert set(new) == {"stdout", "stderr", "interrupted", "isImage"} and len(new["stdout"]) < 30000 and "caf\ufffd end" in new["stdout"]
+    assert (
+        set(new) == {"stdout", "stderr", "interrupted", "isImage"}
+        and len(new["stdout"]) < 30000
+        and "caf\ufffd end" in new["stdout"]
+    )
     [handle] = marks.handles_in(new["stdout"])
     assert command(plugin_root, "ck.py", "recall", handle).stdout == whole.read_bytes()
-    assert (whole.parent / ("ck-%s.txt" % handle)).read_bytes() == whole.read_bytes()
+    assert (whole.parent / (f"ck-{handle}.txt")).read_bytes() == whole.read_bytes()
     [receipt] = rows("receipts", state)
     assert (receipt["raw"], receipt["host"]) == (whole.stat().st_size, 2240)
 
 
 def test_a_missing_persisted_file_passes_with_a_row(run_hook, session, state):
     given = event(LOG[:30000], session)
-    given["tool_response"].update(persistedOutputPath="/nowhere/b1.txt", persistedOutputSize=99999999)
+    given["tool_response"].update(
+        persistedOutputPath="/nowhere/b1.txt", persistedOutputSize=99999999
+    )
     assert run_hook("post_tool_use.py", given)[0] is None
     assert "b1.txt" in rows("notes", state)[0]["text"]
 
 
-@pytest.mark.parametrize("agent, rewritten", [("kernel-verifier", False), ("context-kernel:kernel-scout", False), ("other:kernel-scout", True), ("Explore", True)])
+@pytest.mark.parametrize(
+    "agent, rewritten",
+    [
+        ("kernel-verifier", False),
+        ("context-kernel:kernel-scout", False),
+        ("other:kernel-scout", True),
+        ("Explore", True),
+    ],
+)
 def test_our_judges_read_raw_output(run_hook, agent, rewritten):
-    assert bool(run_hook("post_tool_use.py", event(SHORT, agent_id="a1", agent_type=agent))[0]) == rewritten
+    assert (
+        bool(run_hook("post_tool_use.py", event(SHORT, agent_id="a1", agent_type=agent))[0])
+        == rewritten
+    )
 
 
-@pytest.mark.parametrize("call", [
-    {"tool_name": "Read", "tool_input": {"file_path": "/x/tool-results/ck-7f3a12bc90de.txt"}, "tool_response": {"type": "text", "file": {"filePath": "a", "content": SHORT, "numLines": 1, "startLine": 1, "totalLines": 1}}},
-    {"tool_input": {"command": "grep -n foo /x/tool-results/ck-7f3a12bc90de.txt"}},
-    {"tool_input": {"command": "cat /x/tool-results/ck-7f3a12bc90de.txt"}},
-])
+@pytest.mark.parametrize(
+    "call",
+    [
+        {
+            "tool_name": "Read",
+            "tool_input": {"file_path": "/x/tool-results/ck-7f3a12bc90de.txt"},
+            "tool_response": {
+                "type": "text",
+                "file": {
+                    "filePath": "a",
+                    "content": SHORT,
+                    "numLines": 1,
+                    "startLine": 1,
+                    "totalLines": 1,
+                },
+            },
+        },
+        {"tool_input": {"command": "grep -n foo /x/tool-results/ck-7f3a12bc90de.txt"}},
+        {"tool_input": {"command": "cat /x/tool-results/ck-7f3a12bc90de.txt"}},
+    ],
+)
 def test_a_recall_is_a_page_fault_and_stays_raw(run_hook, state, call):
     assert run_hook("post_tool_use.py", event(SHORT, **call)) == (None, "")
     [fault] = rows("faults", state)
-    assert fault["handle"] == "7f3a12bc90de" and fault["route"] == "file" and fault["bytes"] == len(SHORT)
+    assert (
+        fault["handle"] == "7f3a12bc90de"
+        and fault["route"] == "file"
+        and fault["bytes"] == len(SHORT)
+    )
 
 
-@pytest.mark.parametrize("call", [
-    {"tool_name": "mcp__plugin_context-kernel_kernel__recall", "tool_response": [{"type": "text", "text": SHORT}]},
-    {"tool_name": "Edit", "tool_response": {"filePath": "x"}},
-    {"tool_name": "Read", "tool_input": {"file_path": "/w/a.log"}, "tool_response": {"type": "text", "file": {"filePath": "/w/a.log", "content": SHORT, "numLines": 1, "startLine": 1, "totalLines": 1}}},
-])
+@pytest.mark.parametrize(
+    "call",
+    [
+        {
+            "tool_name": "mcp__plugin_context-kernel_kernel__recall",
+            "tool_response": [{"type": "text", "text": SHORT}],
+        },
+        {"tool_name": "Edit", "tool_response": {"filePath": "x"}},
+        {
+            "tool_name": "Read",
+            "tool_input": {"file_path": "/w/a.log"},
+            "tool_response": {
+                "type": "text",
+                "file": {
+                    "filePath": "/w/a.log",
+                    "content": SHORT,
+                    "numLines": 1,
+                    "startLine": 1,
+                    "totalLines": 1,
+                },
+            },
+        },
+    ],
+)
 def test_left_alone(run_hook, call):
     assert run_hook("post_tool_use.py", event(SHORT, **call)) == (None, "")
 
@@ -117,7 +211,15 @@ def test_an_unknown_shape_is_named_by_its_keys_only(run_hook, state):
     assert "object(novel,stdout)" in note["text"] and "secret" not in note["text"]
 
 
-@pytest.mark.parametrize("name, value, rewritten", [("CK_MIN_TOKENS", "100000", False), ("CK_TOOLS", "Read", False), ("CK_TOOLS", "Ba*", True), ("CK_MIN_TOKENS", "junk", True)])
+@pytest.mark.parametrize(
+    "name, value, rewritten",
+    [
+        ("CK_MIN_TOKENS", "100000", False),
+        ("CK_TOOLS", "Read", False),
+        ("CK_TOOLS", "Ba*", True),
+        ("CK_MIN_TOKENS", "junk", True),
+    ],
+)
 def test_settings(run_hook, name, value, rewritten):
     assert bool(run_hook("post_tool_use.py", event(SHORT), env={name: value})[0]) == rewritten
 
@@ -140,37 +242,72 @@ def test_the_tap_logs_key_names(run_hook, tmp_path):
     tap = tmp_path / "tap"
     tap.write_text("")
     run_hook("post_tool_use.py", event(SHORT), env={"CK_TAP_FLAG": str(tap)})
-    assert "object(interrupted,isImage,stderr,stdout)" in tap.read_text() and "request" not in tap.read_text()
+    assert (
+        "object(interrupted,isImage,stderr,stdout)" in tap.read_text()
+        and "request" not in tap.read_text()
+    )
 
 
 def test_codex_gets_feedback_in_direct_mode_and_silence_in_code_mode(plugin_root, state, tmp_path):
-    rows = [{"type": "event_msg", "payload": {"type": "item_completed", "item": {"type": "CommandExecution", "id": use_id, "exit_code": code}}}
-            for use_id, code in (("call_1", 0), ("call_2", 3), ("exec-1", 0))]
+    rows = [
+        {
+            "type": "event_msg",
+            "payload": {
+                "type": "item_completed",
+                "item": {"type": "CommandExecution", "id": use_id, "exit_code": code},
+            },
+        }
+        for use_id, code in (("call_1", 0), ("call_2", 3), ("exec-1", 0))
+    ]
     rollout = tmp_path / "rollout.jsonl"
     rollout.write_text("".join(json.dumps(row) + "\n" for row in rows) + '{"type": "half a ro')
 
     def answer(use_id):
-        given = dict(event(""), tool_use_id=use_id, tool_response=SHORT, transcript_path=str(rollout))
-        done = command(plugin_root, "post_tool_use.py", "--client", "codex", data=json.dumps(given).encode())
+        given = dict(
+            event(""), tool_use_id=use_id, tool_response=SHORT, transcript_path=str(rollout)
+        )
+        done = command(
+            plugin_root, "post_tool_use.py", "--client", "codex", data=json.dumps(given).encode()
+        )
         assert done.returncode == 0 and done.stderr == b""
         return json.loads(done.stdout) if done.stdout else None
 
     reply = answer("call_1")
-    assert set(reply) == {"continue", "reason"} and reply["continue"] is False and len(reply["reason"]) <= 10000 and marks.carries_mark(reply["reason"])
-    assert reply["reason"].startswith("Process exited with code 0\nOutput:\n"), "a replacement takes Codex's own head away"
+    assert (
+        set(reply) == {"continue", "reason"}
+        and reply["continue"] is False
+        and len(reply["reason"]) <= 10000
+        and marks.carries_mark(reply["reason"])
+    )
+    assert reply["reason"].startswith("Process exited with code 0\nOutput:\n"), (
+        "a replacement takes Codex's own head away"
+    )
     assert answer("call_2")["reason"].startswith("Process exited with code 3\nOutput:\n")
     assert answer("call_9") is None, "no row tells its exit code: the original passes"
     assert answer("exec-1") is None
 
 
-@pytest.mark.parametrize("response, replaced", [
-    ({"content": [{"type": "text", "text": SHORT}]}, True),
-    ({"content": [{"type": "text", "text": SHORT}, {"type": "image", "data": "AAAA", "mimeType": "image/png"}]}, False),
-    ({"content": [{"type": "text", "text": SHORT}], "structuredContent": {"a": 1}}, False),
-])
+@pytest.mark.parametrize(
+    "response, replaced",
+    [
+        ({"content": [{"type": "text", "text": SHORT}]}, True),
+        (
+            {
+                "content": [
+                    {"type": "text", "text": SHORT},
+                    {"type": "image", "data": "AAAA", "mimeType": "image/png"},
+                ]
+            },
+            False,
+        ),
+        ({"content": [{"type": "text", "text": SHORT}], "structuredContent": {"a": 1}}, False),
+    ],
+)
 def test_codex_loses_nothing_but_text_to_a_replacement(plugin_root, state, response, replaced):
     given = dict(event(""), tool_name="mcp__x__y", tool_input={}, tool_response=response)
-    done = command(plugin_root, "post_tool_use.py", "--client", "codex", data=json.dumps(given).encode())
+    done = command(
+        plugin_root, "post_tool_use.py", "--client", "codex", data=json.dumps(given).encode()
+    )
     assert bool(done.stdout) is replaced, done.stderr
 
 
@@ -182,14 +319,31 @@ def test_a_served_session_is_left_to_the_server(run_hook, state):
     assert run_hook("post_tool_use.py", event(SHORT))[0]
 
 
-@pytest.mark.parametrize("arguments, words", [
-    (["frobnicate"], "unknown command"), ([], "no command"), (["normalize", "--foo"], "unknown argument"), (["normalize", "--command"], "needs a value"),
-    (["normalize", "--exit-code", "x"], "not a number"), (["recall"], "usage"), (["recall", "zz"], "not a handle"), (["recall", "0" * 12], "unknown or expired"),
-    (["recall", "0" * 12, "--lines", "b"], "not A-B"), (["recall", "0" * 12, "--grep", "("], "--grep"), (["savings", "--since", "soon"], "--since"), (["savings", "--what"], "unknown argument"),
-])
+@pytest.mark.parametrize(
+    "arguments, words",
+    [
+        (["frobnicate"], "unknown command"),
+        ([], "no command"),
+        (["normalize", "--foo"], "unknown argument"),
+        (["normalize", "--command"], "needs a value"),
+        (["normalize", "--exit-code", "x"], "not a number"),
+        (["recall"], "usage"),
+        (["recall", "zz"], "not a handle"),
+        (["recall", "0" * 12], "unknown or expired"),
+        (["recall", "0" * 12, "--lines", "b"], "not A-B"),
+        (["recall", "0" * 12, "--grep", "("], "--grep"),
+        (["savings", "--since", "soon"], "--since"),
+        (["savings", "--what"], "unknown argument"),
+    ],
+)
 def test_wrong_calls_say_why_in_one_line(plugin_root, state, arguments, words):
     done = command(plugin_root, "ck.py", *arguments)
-    assert done.returncode == 2 and words in done.stderr.decode() and done.stderr.count(b"\n") == 1 and done.stdout == b""
+    assert (
+        done.returncode == 2
+        and words in done.stderr.decode()
+        and done.stderr.count(b"\n") == 1
+        and done.stdout == b""
+    )
 
 
 def test_an_expired_handle_says_what_it_was(run_hook, plugin_root, state):
@@ -202,24 +356,61 @@ def test_an_expired_handle_says_what_it_was(run_hook, plugin_root, state):
 
 
 def test_normalize_is_a_filter(plugin_root, state):
-    done = command(plugin_root, "ck.py", "normalize", "--command", "journalctl", "--exit-code=0", data=LOG.encode())
+    done = command(
+        plugin_root,
+        "ck.py",
+        "normalize",
+        "--command",
+        "journalctl",
+        "--exit-code=0",
+        data=LOG.encode(),
+    )
     assert done.returncode == 0 and len(done.stdout) < len(LOG) / 5
-    assert command(plugin_root, "ck.py", "normalize", "--command", "journalctl", data=done.stdout).stdout == done.stdout
-    assert command(plugin_root, "ck.py", "recall", marks.handles_in(done.stdout.decode())[0]).stdout == LOG.encode()
+    assert (
+        command(
+            plugin_root, "ck.py", "normalize", "--command", "journalctl", data=done.stdout
+        ).stdout
+        == done.stdout
+    )
+    assert (
+        command(plugin_root, "ck.py", "recall", marks.handles_in(done.stdout.decode())[0]).stdout
+        == LOG.encode()
+    )
 
 
-@pytest.mark.parametrize("tool, given, text, rewritten", [
-    ("mcp__kernel__execute", {"code": "run()"}, SHORT, True), ("mcp__kernel__recall", {"handle": "7f3a12bc90de"}, SHORT, False), ("mcp__plugin_context-kernel_kernel__kernel_repo_slice", {}, SHORT, False),
-    ("mcp__files__read_text_file", {"path": "/x/a.py"}, "".join("def part_%d(value):\n    return value + %d\n\n" % (n, n) for n in range(900)), False),
-    ("mcp__tests__run", {"path": "/x/a.py"}, SHORT, True)])
+@pytest.mark.parametrize(
+    "tool, given, text, rewritten",
+    [
+        ("mcp__kernel__execute", {"code": "run()"}, SHORT, True),
+        ("mcp__kernel__recall", {"handle": "7f3a12bc90de"}, SHORT, False),
+        ("mcp__plugin_context-kernel_kernel__kernel_repo_slice", {}, SHORT, False),
+        (
+            "mcp__files__read_text_file",
+            {"path": "/x/a.py"},
+            "".join(f"def part_{n}(value):\n    return value + {n}\n\n" for n in range(900)),
+            False,
+        ),
+        ("mcp__tests__run", {"path": "/x/a.py"}, SHORT, True),
+    ],
+)
 def test_mcp_tools(run_hook, session, tool, given, text, rewritten):
     """A server of the user's own may be called `kernel`; what reads a source file is a read."""
-    reply, _ = run_hook("post_tool_use.py", dict(event("", session), tool_name=tool, tool_input=given, tool_response=[{"type": "text", "text": text}]))
+    reply, _ = run_hook(
+        "post_tool_use.py",
+        dict(
+            event("", session),
+            tool_name=tool,
+            tool_input=given,
+            tool_response=[{"type": "text", "text": text}],
+        ),
+    )
     assert bool(reply) is rewritten
 
 
 @pytest.mark.parametrize("stored", [False, True])
 def test_a_mark_in_an_output_counts_when_its_text_is_stored(run_hook, state, stored):
     handle = blobs.put(b"what was hidden") if stored else "deadbeefcafe"
-    reply, _ = run_hook("post_tool_use.py", event(LOG + "\n[ck: lines 3-9 hidden; recall %s]" % handle))
+    reply, _ = run_hook(
+        "post_tool_use.py", event(LOG + f"\n[ck: lines 3-9 hidden; recall {handle}]")
+    )
     assert (reply is None) is stored

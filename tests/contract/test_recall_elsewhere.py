@@ -1,4 +1,7 @@
-"""A handle is honoured where it was made: the repository, the project, the session. Elsewhere it is asked for with --any."""
+"""A handle is honoured where it was made: the repository, the project, the session. Elsewhere it
+is asked for with --any.
+"""
+
 import json
 import os
 import shutil
@@ -15,13 +18,32 @@ from contextkernel.store import ledger, origin
 sys.path.insert(0, os.path.dirname(os.path.abspath(__file__)))
 from test_mcp import post, start  # noqa: E402, F401  (a fixture)
 
-LOG = "".join("2026-11-30T10:%02d:%02dZ INFO  svc-%d request %d served in %d ms\n" % (n // 60 % 60, n % 60, n % 5, n, 3 + n * 7 % 40) for n in range(400))
-ENV = {"GIT_CONFIG_GLOBAL": os.devnull, "GIT_CONFIG_SYSTEM": os.devnull, "GIT_AUTHOR_NAME": "a", "GIT_AUTHOR_EMAIL": "a@x", "GIT_COMMITTER_NAME": "a", "GIT_COMMITTER_EMAIL": "a@x"}
+LOG = "".join(
+    (
+        f"2026-11-30T10:{n // 60 % 60:02}:{n % 60:02}Z INFO  svc-{n % 5} request {n} served in "
+        f"{3 + n * 7 % 40} ms\n"
+    )
+    for n in range(400)
+)
+ENV = {
+    "GIT_CONFIG_GLOBAL": os.devnull,
+    "GIT_CONFIG_SYSTEM": os.devnull,
+    "GIT_AUTHOR_NAME": "a",
+    "GIT_AUTHOR_EMAIL": "a@x",
+    "GIT_COMMITTER_NAME": "a",
+    "GIT_COMMITTER_EMAIL": "a@x",
+}
 git_needed = pytest.mark.skipif(not shutil.which("git"), reason="no git")
 
 
 def git(folder, *words):
-    subprocess.run(["git", "-C", str(folder)] + list(words), env=dict(os.environ, **ENV), check=True, stdout=subprocess.PIPE, stderr=subprocess.PIPE)
+    subprocess.run(
+        ["git", "-C", str(folder)] + list(words),
+        env=dict(os.environ, **ENV),
+        check=True,
+        stdout=subprocess.PIPE,
+        stderr=subprocess.PIPE,
+    )
 
 
 def repository(folder, name="a"):
@@ -43,8 +65,24 @@ def home(tmp_path, monkeypatch):
 @pytest.fixture
 def hidden(run_hook):
     def hide(folder, session="s-1", text=LOG, use="toolu_1", env=None, **more):
-        event = dict({"hook_event_name": "PostToolUse", "session_id": session, "transcript_path": "", "cwd": str(folder), "tool_name": "Bash", "tool_input": {"command": "deploy --customer ACME"},
-                      "tool_use_id": use, "tool_response": {"stdout": text, "stderr": "", "interrupted": False, "isImage": False}}, **more)
+        event = dict(
+            {
+                "hook_event_name": "PostToolUse",
+                "session_id": session,
+                "transcript_path": "",
+                "cwd": str(folder),
+                "tool_name": "Bash",
+                "tool_input": {"command": "deploy --customer ACME"},
+                "tool_use_id": use,
+                "tool_response": {
+                    "stdout": text,
+                    "stderr": "",
+                    "interrupted": False,
+                    "isImage": False,
+                },
+            },
+            **more,
+        )
         reply, _ = run_hook("post_tool_use.py", event, env=env)
         return marks.handles_in(reply["hookSpecificOutput"]["updatedToolOutput"]["stdout"])[0]
 
@@ -54,9 +92,17 @@ def hidden(run_hook):
 @pytest.fixture
 def recall(plugin_root, state):
     """(exit code, stdout, stderr) of ck.py recall in a folder."""
+
     def run(folder, *words, **env):
-        done = subprocess.run(["python3", "-I", "-S", os.path.join(plugin_root, "hooks", "ck.py"), "recall"] + list(words), cwd=str(folder),
-                              env=plugin.environment(plugin_root, env), stdout=subprocess.PIPE, stderr=subprocess.PIPE, timeout=60)
+        done = subprocess.run(
+            ["python3", "-I", "-S", os.path.join(plugin_root, "hooks", "ck.py"), "recall"]
+            + list(words),
+            cwd=str(folder),
+            env=plugin.environment(plugin_root, env),
+            stdout=subprocess.PIPE,
+            stderr=subprocess.PIPE,
+            timeout=60,
+        )
         return done.returncode, done.stdout.decode(), done.stderr.decode()
 
     return run
@@ -69,8 +115,17 @@ def test_elsewhere_it_asks_for_any(home, hidden, recall, tmp_path):
     plain.mkdir()
     for folder in (other, plain):
         code, out, err = recall(folder, handle)
-        assert code == 2 and out == "" and err.count("\n") == 1 and "--any" in err and "ACME" not in err
-        assert recall(folder, handle, "--any")[:2] == (0, LOG) and recall(folder, handle, "--any", "--lines", "1-1")[1] == LOG.split("\n")[0] + "\n"
+        assert (
+            code == 2
+            and out == ""
+            and err.count("\n") == 1
+            and "--any" in err
+            and "ACME" not in err
+        )
+        assert (
+            recall(folder, handle, "--any")[:2] == (0, LOG)
+            and recall(folder, handle, "--any", "--lines", "1-1")[1] == LOG.split("\n")[0] + "\n"
+        )
         assert recall(folder, handle, "--grep", "request 7 ", "--any")[1].startswith("8:")
         assert recall(folder, handle[:8])[0] == 2
     assert recall(home, handle)[:2] == (0, LOG)
@@ -87,7 +142,14 @@ def test_subfolders_worktrees_clones_and_forks_are_one(home, hidden, recall, tmp
     git(tmp_path / "fork", "remote", "remove", "origin")
     again = repository(tmp_path / "again", "c")
     git(again, "remote", "add", "upstream", "https://me:pw@HOST.example/team/app/")
-    for folder in (home / "src" / "deep", tmp_path / "tree", tmp_path / "clone", tmp_path / "fork", again, home / ".git"):
+    for folder in (
+        home / "src" / "deep",
+        tmp_path / "tree",
+        tmp_path / "clone",
+        tmp_path / "fork",
+        again,
+        home / ".git",
+    ):
         assert recall(folder, handle)[:2] == (0, LOG), folder
 
 
@@ -99,12 +161,20 @@ def test_from_a_worktree_to_the_main_one(home, hidden, recall, tmp_path):
 
 @git_needed
 def test_the_session_and_the_project_are_honoured_anywhere(home, hidden, recall, tmp_path):
-    """A resumed session has its own id or a new one; a fork has a new one, and its transcript in the same folder."""
+    """A resumed session has its own id or a new one; a fork has a new one, and its transcript in
+    the same folder.
+    """
     project = tmp_path / "config" / "projects" / "-home-repo"
     project.mkdir(parents=True)
-    handle, other = hidden(home, transcript_path=str(project / "s-1.jsonl")), repository(tmp_path / "other", "b")
+    handle, other = (
+        hidden(home, transcript_path=str(project / "s-1.jsonl")),
+        repository(tmp_path / "other", "b"),
+    )
     assert recall(other, handle)[0] == 2
-    assert recall(other, handle, CLAUDE_CODE_SESSION_ID="s-1")[0] == 0 and recall(other, handle, CLAUDE_CODE_SESSION_ID="s-2")[0] == 2
+    assert (
+        recall(other, handle, CLAUDE_CODE_SESSION_ID="s-1")[0] == 0
+        and recall(other, handle, CLAUDE_CODE_SESSION_ID="s-2")[0] == 2
+    )
     assert recall(other, handle, CK_TRANSCRIPT=str(project / "forked.jsonl"))[0] == 0
     assert recall(other, handle, CK_TRANSCRIPT=str(project.parent / "-other" / "s-2.jsonl"))[0] == 2
 
@@ -114,7 +184,9 @@ def test_one_content_of_several_repositories(home, hidden, recall, tmp_path):
     other, third = repository(tmp_path / "other", "b"), repository(tmp_path / "third", "c")
     assert hidden(home) == hidden(other, "s-2", use="toolu_2")
     handle = hidden(home, use="toolu_3")
-    assert recall(home, handle)[0] == recall(other, handle)[0] == 0 and recall(third, handle)[0] == 2
+    assert (
+        recall(home, handle)[0] == recall(other, handle)[0] == 0 and recall(third, handle)[0] == 2
+    )
 
 
 @git_needed
@@ -122,7 +194,9 @@ def test_what_cannot_be_told_is_honoured(home, hidden, recall, tmp_path, state):
     other, plain = repository(tmp_path / "other", "b"), tmp_path / "plain"
     plain.mkdir()
     assert recall(other, hidden(plain, text="1" + LOG))[0] == 0, "made outside of any repository"
-    assert recall(other, hidden(home, text="2" + LOG, env={"CK_LOG_OFF": "1"}))[0] == 0, "no receipt"
+    assert recall(other, hidden(home, text="2" + LOG, env={"CK_LOG_OFF": "1"}))[0] == 0, (
+        "no receipt"
+    )
     handle = hidden(home, text="3" + LOG, use="toolu_3")
     assert recall(other, handle)[0] == 2
     (state / "state.db").write_bytes(b"noise" * 1000)
@@ -139,7 +213,13 @@ def test_old_receipts_are_honoured(home, hidden, recall, tmp_path, state, monkey
     shutil.rmtree(str(state / "spool"))
     with sqlite3.connect(str(state / "state.db")) as db:
         db.executescript(ledger.MIGRATIONS[0] + "PRAGMA user_version = 1;")
-        db.execute("INSERT INTO receipts (client, session, agent, generation, tool_use_id, handle, cwd) VALUES ('claude', 's-1', '', 0, 'u', ?, ?)", (handle, str(home)))
+        db.execute(
+            (
+                "INSERT INTO receipts (client, session, agent, generation, tool_use_id, handle, "
+                "cwd) VALUES ('claude', 's-1', '', 0, 'u', ?, ?)"
+            ),
+            (handle, str(home)),
+        )
     assert recall(other, handle)[:2] == (0, LOG)
     books = ledger.open_ledger()
     assert books.rows("SELECT repo, cwd FROM receipts") == [{"repo": None, "cwd": str(home)}]
@@ -155,7 +235,7 @@ def test_an_expired_handle_says_nothing_elsewhere(home, hidden, recall, tmp_path
         assert code == 2 and "ACME" not in err and "it was" not in err, words
 
 
-# -- the MCP tool -----------------------------------------------------------------------------------
+# -- the MCP tool ----------------------------------------------------------------------------------
 def asked(server, handle, **more):
     result = server.call("recall", {"handle": handle}, **more)
     return bool(result.get("isError")), result["content"][0]["text"]
@@ -171,22 +251,29 @@ def test_the_tool_refuses_with_the_reason(home, hidden, start, tmp_path):  # noq
 
 @git_needed
 def test_the_tool_follows_the_session(home, hidden, start, tmp_path):  # noqa: F811
-    """The server's folder is the session's; one that moved, is resumed elsewhere or is a thread of Codex is still the same."""
+    """The server's folder is the session's; one that moved, is resumed elsewhere or is a thread
+    of Codex is still the same.
+    """
     handle, other = hidden(home), repository(tmp_path / "other", "b")
     server = start(cwd=str(other))
     server.call("hook", post(session_id="s-1", cwd=str(other)))
     assert asked(server, handle)[0] is False
     codex = start("--client", "codex", cwd=str(other))
-    assert asked(codex, handle, _meta={"threadId": "s-1"})[0] is False and asked(codex, handle, _meta={"threadId": "s-9"})[0] is True
+    assert (
+        asked(codex, handle, _meta={"threadId": "s-1"})[0] is False
+        and asked(codex, handle, _meta={"threadId": "s-9"})[0] is True
+    )
 
 
 @git_needed
 def test_the_tool_honours_where_nothing_tells(home, hidden, start, plugin_root):  # noqa: F811
-    """Codex starts the server of a bundle in the bundle's own folder, which says nothing of the user's."""
+    """Codex starts the server of a bundle in the bundle's own folder, which says nothing of the
+    user's.
+    """
     assert asked(start("--client", "codex", cwd=plugin_root), hidden(home))[0] is False
 
 
-# -- how a repository is told -----------------------------------------------------------------------
+# -- how a repository is told ----------------------------------------------------------------------
 @git_needed
 def test_keys_hold_no_path_and_no_password(home, hidden, state):
     git(home, "remote", "add", "origin", "https://me:s3cretWord@host.example/team/app.git")
@@ -197,7 +284,18 @@ def test_keys_hold_no_path_and_no_password(home, hidden, state):
     assert "s3cretWord" not in json.dumps(books.rows("SELECT * FROM receipts"))
 
 
-@pytest.mark.parametrize("content", [b"", b"gitdir: /nowhere", b"gitdir: ", b"\xff\xfe", b"gitdir: \0", b"gitdir: " + b"../" * 5000, b"x" * 2000000])
+@pytest.mark.parametrize(
+    "content",
+    [
+        b"",
+        b"gitdir: /nowhere",
+        b"gitdir: ",
+        b"\xff\xfe",
+        b"gitdir: \0",
+        b"gitdir: " + b"../" * 5000,
+        b"x" * 2000000,
+    ],
+)
 def test_a_git_file_that_leads_nowhere_is_no_repository(tmp_path, content):
     (tmp_path / ".git").write_bytes(content)
     assert origin.repository(str(tmp_path)) == ""

@@ -1,5 +1,7 @@
-"""No secret in the ledger: every kind, through both doors, in every text field; what looks alike stays readable."""
-import json
+"""No secret in the ledger: every kind, through both doors, in every text field; what looks alike
+stays readable.
+"""
+
 import os
 import random
 import subprocess
@@ -10,10 +12,16 @@ import pytest
 import secret_kinds
 from contextkernel import masking
 from contextkernel.clients import responses
-from contextkernel.store import recorder, ledger, backoff, spool
+from contextkernel.store import backoff, ledger, recorder, spool
 
 KINDS, TWINS = secret_kinds.kinds(), secret_kinds.twins()
-LONG = "".join("2026-11-30T10:%02d:%02dZ INFO  svc-%d request %d served in %d ms\n" % (n // 60 % 60, n % 60, n % 5, n, 3 + n * 7 % 40) for n in range(400))
+LONG = "".join(
+    (
+        f"2026-11-30T10:{n // 60 % 60:02d}:{n % 60:02d}Z INFO  svc-{n % 5:d} request {n:d} "
+        f"served in {3 + n * 7 % 40:d} ms\n"
+    )
+    for n in range(400)
+)
 
 
 @pytest.fixture(autouse=True)
@@ -41,8 +49,19 @@ def written(state):
 
 
 def event(command, n=0, **more):
-    return dict({"hook_event_name": "PostToolUse", "session_id": "s", "transcript_path": "", "cwd": "/w", "tool_name": "Bash", "tool_use_id": "toolu_%d" % n,
-                 "tool_input": {"command": command}, "tool_response": {"stdout": LONG, "stderr": "", "interrupted": False, "isImage": False}}, **more)
+    return dict(
+        {
+            "hook_event_name": "PostToolUse",
+            "session_id": "s",
+            "transcript_path": "",
+            "cwd": "/w",
+            "tool_name": "Bash",
+            "tool_use_id": f"toolu_{n:d}",
+            "tool_input": {"command": command},
+            "tool_response": {"stdout": LONG, "stderr": "", "interrupted": False, "isImage": False},
+        },
+        **more,
+    )
 
 
 def test_there_are_enough_kinds_and_twins():
@@ -51,7 +70,9 @@ def test_there_are_enough_kinds_and_twins():
 
 @pytest.mark.parametrize("template", KINDS)
 def test_no_piece_of_a_secret_is_left(template):
-    draw = random.Random(template)  # the same at every run: some kinds are told by chance alone, see below
+    draw = random.Random(
+        template
+    )  # the same at every run: some kinds are told by chance alone, see below
     for word in secret_kinds.words_of(template):
         text, secrets = secret_kinds.made(template, draw, word)
         seen = masking.masked(text, 4000)
@@ -68,26 +89,56 @@ def test_what_looks_alike_stays(text):
 def test_random_text_without_any_context(length, most, draw):
     """What no name, program or prefix tells is told from words by its letters, but not always."""
     made = ["".join(draw.choice(secret_kinds.LETTERS) for _ in range(length)) for _ in range(2000)]
-    assert sum(masking.masked("run %s now" % one) != "run *** now" for one in made) <= most * len(made)
+    assert sum(masking.masked(f"run {one} now") != "run *** now" for one in made) <= most * len(
+        made
+    )
 
 
 def test_both_doors_and_the_report_hold_no_secret(state, plugin_root):
-    """Rows of scripts wait in the spool, a server's go into the tables: neither file holds a secret at any time."""
+    """Rows of scripts wait in the spool, a server's go into the tables: neither file holds a
+    secret at any time.
+    """
     expected, first = [], random.randrange(6)
     print("every sixth kind from", first)
     books = ledger.open_ledger()
     kinds = KINDS[first::6]
     for n, template in enumerate(kinds):
-        text, secrets = secret_kinds.made(template, random.Random(template), secret_kinds.WORDS[n % len(secret_kinds.WORDS)])
+        text, secrets = secret_kinds.made(
+            template, random.Random(template), secret_kinds.WORDS[n % len(secret_kinds.WORDS)]
+        )
         expected += secrets
-        row = {"session": "s", "tool": "Bash", "lane": "script", "rule": "r " + text, "command": text, "handle": "%012x" % n, "status": "pending", "raw": 9, "host": 9, "shown": 1,
-               "cwd": text, "agent_type": text, "transcript": text, "reason": text}
+        row = {
+            "session": "s",
+            "tool": "Bash",
+            "lane": "script",
+            "rule": "r " + text,
+            "command": text,
+            "handle": f"{n:012x}",
+            "status": "pending",
+            "raw": 9,
+            "host": 9,
+            "shown": 1,
+            "cwd": text,
+            "agent_type": text,
+            "transcript": text,
+            "reason": text,
+        }
         for door in (spool.append, books.take):
-            door("receipt", dict(row, tool_use_id="%s-%d" % (door.__name__, n)))
+            door("receipt", dict(row, tool_use_id=f"{door.__name__}-{n:d}"))
             door("note", {"session": "s", "event": text, "why": text})
-            door("fault", {"handle": "%012x" % n, "session": "s", "route": text})
+            door("fault", {"handle": f"{n:012x}", "session": "s", "route": text})
             door("generation", {"session": "s", "cause": text})
-        books.judge({"client": "claude", "session": "s", "agent": "", "generation": 0, "tool_use_id": "take-%d" % n}, "refused", text)
+        books.judge(
+            {
+                "client": "claude",
+                "session": "s",
+                "agent": "",
+                "generation": 0,
+                "tool_use_id": f"take-{n:d}",
+            },
+            "refused",
+            text,
+        )
         books.hold("s", "", "/w/" + text, {"use": "u"})
         books.keep_offset(text, {"size": n})
         backoff.alarm("s", "Bash", text)
@@ -95,20 +146,38 @@ def test_both_doors_and_the_report_hold_no_secret(state, plugin_root):
     assert books.take_spool() > len(kinds)
     books.close()
     assert not secret_kinds.leaked_in_files(written(state), expected)
-    report = subprocess.run(["python3", "-I", "-S", os.path.join(plugin_root, "hooks", "savings.py")], stdout=subprocess.PIPE, stderr=subprocess.STDOUT, timeout=60)
-    assert report.returncode == 0 and b"***" in report.stdout and not secret_kinds.leaked_in_files(report.stdout.decode(), expected)
+    report = subprocess.run(
+        ["python3", "-I", "-S", os.path.join(plugin_root, "hooks", "savings.py")],
+        stdout=subprocess.PIPE,
+        stderr=subprocess.STDOUT,
+        timeout=60,
+    )
+    assert (
+        report.returncode == 0
+        and b"***" in report.stdout
+        and not secret_kinds.leaked_in_files(report.stdout.decode(), expected)
+    )
     assert not secret_kinds.leaked_in_files(written(state), expected)
 
 
 def test_the_script_hook_spools_no_secret(run_hook, state, plugin_root, draw):
     expected = []
     for n, template in enumerate(draw.sample(KINDS, 25)):
-        text, secrets = secret_kinds.made(template, random.Random(template), draw.choice(secret_kinds.WORDS[:-1]))
+        text, secrets = secret_kinds.made(
+            template, random.Random(template), draw.choice(secret_kinds.WORDS[:-1])
+        )
         expected += secrets
         assert run_hook("post_tool_use.py", event(text, n))[0]
     assert not secret_kinds.leaked_in_files(written(state), expected)
-    report = subprocess.run(["python3", "-I", "-S", os.path.join(plugin_root, "hooks", "savings.py")], stdout=subprocess.PIPE, stderr=subprocess.STDOUT, timeout=60)
-    assert report.returncode == 0 and not secret_kinds.leaked_in_files(written(state) + report.stdout.decode(), expected)
+    report = subprocess.run(
+        ["python3", "-I", "-S", os.path.join(plugin_root, "hooks", "savings.py")],
+        stdout=subprocess.PIPE,
+        stderr=subprocess.STDOUT,
+        timeout=60,
+    )
+    assert report.returncode == 0 and not secret_kinds.leaked_in_files(
+        written(state) + report.stdout.decode(), expected
+    )
     books = ledger.open_ledger()
     assert len(books.rows("SELECT * FROM receipts WHERE command LIKE '%***%'")) == 25
 
@@ -118,21 +187,47 @@ def test_a_read_of_a_path_with_a_secret_is_not_held(draw):
     books = ledger.open_ledger()
     books.hold("s", "", "/w/ghp_" + secret + "/x.py", {"use": "u"})
     books.hold("s", "", "/w/src/token/x.py", {"use": "u"})
-    assert [row["path"] for row in books.rows("SELECT path FROM reads")] == ["/w/src/token/x.py"] and books.held("s", "", "/w/src/token/x.py") == {"use": "u"}
+    assert [row["path"] for row in books.rows("SELECT path FROM reads")] == [
+        "/w/src/token/x.py"
+    ] and books.held("s", "", "/w/src/token/x.py") == {"use": "u"}
 
 
 # -- key names ------------------------------------------------------------------------------------
-@pytest.mark.parametrize("name", ["stdout", "isImage", "tool_use_id", "persistedOutputPath", "content.items", "x-request-id", "sha256", "$schema", "__typename"])
+@pytest.mark.parametrize(
+    "name",
+    [
+        "stdout",
+        "isImage",
+        "tool_use_id",
+        "persistedOutputPath",
+        "content.items",
+        "x-request-id",
+        "sha256",
+        "$schema",
+        "__typename",
+    ],
+)
 def test_key_names_of_words_are_shown(name):
-    assert responses.key_names({name: 1}) == "object(%s)" % name
+    assert responses.key_names({name: 1}) == f"object({name})"
 
 
 def test_key_names_that_are_secrets_are_not(run_hook, state, tmp_path, draw):
-    keys = ["ghp_" + "".join(draw.choice(secret_kinds.LETTERS) for _ in range(36)), "hunter2abc", "aB" * 12, "".join(draw.choice(secret_kinds.LETTERS) for _ in range(24)), "password=hunter22", "me:pw@x"]
+    keys = [
+        "ghp_" + "".join(draw.choice(secret_kinds.LETTERS) for _ in range(36)),
+        "hunter2abc",
+        "aB" * 12,
+        "".join(draw.choice(secret_kinds.LETTERS) for _ in range(24)),
+        "password=hunter22",
+        "me:pw@x",
+    ]
     tap = tmp_path / "tap"
     tap.write_text("")
     for n, key in enumerate(keys):
-        run_hook("post_tool_use.py", event("ls", n, tool_response={"stdout": "x" * 5000, key: 1}, **{key: 2}), env={"CK_TAP_FLAG": str(tap)})
+        run_hook(
+            "post_tool_use.py",
+            event("ls", n, tool_response={"stdout": "x" * 5000, key: 1}, **{key: 2}),
+            env={"CK_TAP_FLAG": str(tap)},
+        )
     ledger.open_ledger().close()
     seen = tap.read_text() + written(state)
     assert "***" in seen and "stdout" in seen and not secret_kinds.leaked(seen, keys)
@@ -145,13 +240,55 @@ def test_a_secret_across_the_cut_is_left_out(template, draw):
     for end in range(masking.LOOKED_AT - len(text) - 1, masking.LOOKED_AT + 1, 7):
         seen = masking.masked(". " * (end // 2) + text + " x" * 3000, 4000 // 2)
         assert not secret_kinds.leaked(seen, secrets)
-    masks = "password=hunter22 " * 200  # much is masked, so that the end of what is looked at is shown
+    masks = (
+        "password=hunter22 " * 200
+    )  # much is masked, so that the end of what is looked at is shown
     for end in range(0, len(text) + 20, 5):
-        assert not secret_kinds.leaked(masking.masked((masks + "." * end)[:masking.LOOKED_AT - len(text) // 2] + " " + text + " x" * 3000), secrets)
+        assert not secret_kinds.leaked(
+            masking.masked(
+                (masks + "." * end)[: masking.LOOKED_AT - len(text) // 2] + " " + text + " x" * 3000
+            ),
+            secrets,
+        )
 
 
-PIECES = ["--pass-", "docker login ", "key=\"\\a", "http://a:", "'", "\"", "\\", "$(", "`", "password: |\n ", "<<EOF\n", "<<<", "-----BEGIN RSA PRIVATE KEY-----\nAAAA", "://a@", "eyJ", "A1", "a1B2_", "mysql -p",
-          "AUTH ", "machine x login ", "<password>", "x://hook", "Authorization: ", "cookie=", "bearer ", "'password', ", "echo a|sudo -S ", "$1$", "密码:", "send \"", "auth=(", "sqlplus a", "\n", "pass\n", "is is "]
+PIECES = [
+    "--pass-",
+    "docker login ",
+    'key="\\a',
+    "http://a:",
+    "'",
+    '"',
+    "\\",
+    "$(",
+    "`",
+    "password: |\n ",
+    "<<EOF\n",
+    "<<<",
+    "-----BEGIN RSA PRIVATE KEY-----\nAAAA",
+    "://a@",
+    "eyJ",
+    "A1",
+    "a1B2_",
+    "mysql -p",
+    "AUTH ",
+    "machine x login ",
+    "<password>",
+    "x://hook",
+    "Authorization: ",
+    "cookie=",
+    "bearer ",
+    "'password', ",
+    "echo a|sudo -S ",
+    "$1$",
+    "密码:",
+    'send "',
+    "auth=(",
+    "sqlplus a",
+    "\n",
+    "pass\n",
+    "is is ",
+]
 
 
 @pytest.mark.parametrize("piece", PIECES)
@@ -174,15 +311,25 @@ def test_every_pattern_compiles():
             if isinstance(value, masking_names.Pattern):
                 re.compile(*value.given)
     for _, before, value in masking_tools.PLACES:
-        re.compile("(%s)(%s)" % (before.replace("(?i)", "", 1), value))
+        re.compile(f"({before.replace('(?i)', '', 1)})({value})")
     for _, pattern in masking_kinds._SHAPES:
         re.compile(pattern)
 
 
 def test_no_text_stops_the_masker(draw):
-    """Words of all kinds in any order, cut anywhere: no error, and a second look finds nothing that the first left."""
-    words = [word for line in KINDS + TWINS for word in secret_kinds.made(line, draw, "hunter22")[0].split(" ")] + list("'\"\\`$(){}[]<>|;&\n\t =:,@/%") + ["\ud83d", "密码", "\0"]
+    """Words of all kinds in any order, cut anywhere: no error, and a second look finds nothing
+    that the first left.
+    """
+    words = (
+        [
+            word
+            for line in KINDS + TWINS
+            for word in secret_kinds.made(line, draw, "hunter22")[0].split(" ")
+        ]
+        + list("'\"\\`$(){}[]<>|;&\n\t =:,@/%")
+        + ["\ud83d", "密码", "\0"]
+    )
     for _ in range(1500):
         text = " ".join(draw.choice(words) for _ in range(draw.randrange(1, 30)))
-        masking.masked(text[draw.randrange(6):len(text) - draw.randrange(6)], 4000)
+        masking.masked(text[draw.randrange(6) : len(text) - draw.randrange(6)], 4000)
         masking.masked("".join(draw.choice(words) for _ in range(draw.randrange(1, 30))))

@@ -1,4 +1,7 @@
-"""The state folder is for one pair of eyes: 0700 and 0600 whoever comes first, whatever the umask, and never another user's."""
+"""The state folder is for one pair of eyes: 0700 and 0600 whoever comes first, whatever the
+umask, and never another user's.
+"""
+
 from __future__ import annotations
 
 import json
@@ -6,30 +9,81 @@ import os
 import stat
 import subprocess
 
-import plugin
 import pytest
 
-TEXT = "\n".join("[%4d/600] building object lib/module_%d.o with optimisation in %d ms" % (n, n % 97, n * 7919 % 997) for n in range(1, 601))
-HANDSHAKE = ({"jsonrpc": "2.0", "id": 1, "method": "initialize", "params": {"protocolVersion": "2025-11-25", "capabilities": {}}},
-             {"jsonrpc": "2.0", "method": "notifications/initialized"})
-SCRIPTS = ("session_start.py", "session_end.py", "pre_tool_use.py", "post_tool_use.py", "post_tool_use_failure.py", "user_prompt_submit.py",
-           "stop.py", "subagent_start.py", "subagent_stop.py")
-NAMES = {script: "".join(word.capitalize() for word in script[:-3].split("_")) for script in SCRIPTS}
-COMMANDS = (("ck.py", "normalize", "--exit-code", "1"), ("ck.py", "recall", "0" * 12), ("ck.py", "savings"), ("ck.py", "failure-lane", "on", "--yes"),
-            ("ck.py", "slice", "--repo", "REPO", "--symptom", "-", "--wait"), ("savings.py",), ("install.py", "--no-claude", "--no-codex", "--yes"))
+import plugin
+
+TEXT = "\n".join(
+    f"[{n:4}/600] building object lib/module_{n % 97}.o with optimisation in {n * 7919 % 997} ms"
+    for n in range(1, 601)
+)
+HANDSHAKE = (
+    {
+        "jsonrpc": "2.0",
+        "id": 1,
+        "method": "initialize",
+        "params": {"protocolVersion": "2025-11-25", "capabilities": {}},
+    },
+    {"jsonrpc": "2.0", "method": "notifications/initialized"},
+)
+SCRIPTS = (
+    "session_start.py",
+    "session_end.py",
+    "pre_tool_use.py",
+    "post_tool_use.py",
+    "post_tool_use_failure.py",
+    "user_prompt_submit.py",
+    "stop.py",
+    "subagent_start.py",
+    "subagent_stop.py",
+)
+NAMES = {
+    script: "".join(word.capitalize() for word in script[:-3].split("_")) for script in SCRIPTS
+}
+COMMANDS = (
+    ("ck.py", "normalize", "--exit-code", "1"),
+    ("ck.py", "recall", "0" * 12),
+    ("ck.py", "savings"),
+    ("ck.py", "failure-lane", "on", "--yes"),
+    ("ck.py", "slice", "--repo", "REPO", "--symptom", "-", "--wait"),
+    ("savings.py",),
+    ("install.py", "--no-claude", "--no-codex", "--yes"),
+)
 OTHERS = ("server", "failure lane")
 ENTRIES = [(script,) for script in SCRIPTS] + list(COMMANDS) + [(name,) for name in OTHERS]
 
 
 def event(script, transcript, **more):
-    return dict({"hook_event_name": NAMES[script], "session_id": "s-1", "transcript_path": transcript, "cwd": "/", "tool_name": "Bash", "source": "startup",
-                 "tool_input": {"command": "make all # ck:raw" if script == "pre_tool_use.py" else "make all"}, "tool_use_id": "toolu_1", "error": "Exit code 1\n" + TEXT,
-                 "agent_id": "a" if "agent" in script else "", "agent_type": "kernel-verifier" if "agent" in script else "",
-                 "tool_response": {"stdout": TEXT, "stderr": "", "interrupted": False, "isImage": False}}, **more)
+    return dict(
+        {
+            "hook_event_name": NAMES[script],
+            "session_id": "s-1",
+            "transcript_path": transcript,
+            "cwd": "/",
+            "tool_name": "Bash",
+            "source": "startup",
+            "tool_input": {
+                "command": "make all # ck:raw" if script == "pre_tool_use.py" else "make all"
+            },
+            "tool_use_id": "toolu_1",
+            "error": "Exit code 1\n" + TEXT,
+            "agent_id": "a" if "agent" in script else "",
+            "agent_type": "kernel-verifier" if "agent" in script else "",
+            "tool_response": {"stdout": TEXT, "stderr": "", "interrupted": False, "isImage": False},
+        },
+        **more,
+    )
 
 
 def started(umask, argv, data=b"", **more):
-    return subprocess.run(["sh", "-c", 'umask %03o; exec "$@"' % umask, "sh"] + argv, input=data, stdout=subprocess.PIPE, stderr=subprocess.PIPE, timeout=60, **more)
+    return subprocess.run(
+        ["sh", "-c", f'umask {umask:03o}; exec "$@"', "sh"] + argv,
+        input=data,
+        stdout=subprocess.PIPE,
+        stderr=subprocess.PIPE,
+        timeout=60,
+        **more,
+    )
 
 
 def run(root, entry, umask, tmp_path, wrap=lambda argv: argv):
@@ -43,16 +97,53 @@ def run(root, entry, umask, tmp_path, wrap=lambda argv: argv):
     (repo / "a.py").write_text("def foo():\n    return 1\n")
     name = entry[0]
     if name == "server":
-        hook = {"jsonrpc": "2.0", "id": 2, "method": "tools/call", "params": {"name": "hook", "arguments": event("post_tool_use.py", str(session))}}
-        slicing = {"jsonrpc": "2.0", "id": 3, "method": "tools/call", "params": {"name": "kernel_repo_slice", "arguments": {"symptom": "foo fails", "repo": str(repo)}}}
+        hook = {
+            "jsonrpc": "2.0",
+            "id": 2,
+            "method": "tools/call",
+            "params": {"name": "hook", "arguments": event("post_tool_use.py", str(session))},
+        }
+        slicing = {
+            "jsonrpc": "2.0",
+            "id": 3,
+            "method": "tools/call",
+            "params": {
+                "name": "kernel_repo_slice",
+                "arguments": {"symptom": "foo fails", "repo": str(repo)},
+            },
+        }
         data = "".join(json.dumps(message) + "\n" for message in HANDSHAKE + (hook, slicing))
-        return started(umask, wrap(python + [os.path.join(root, "mcp", "server.py")]), data.encode())
+        return started(
+            umask, wrap(python + [os.path.join(root, "mcp", "server.py")]), data.encode()
+        )
     if name == "failure lane":
-        assert started(umask, wrap(python + [os.path.join(root, "hooks", "ck.py"), "failure-lane", "on", "--yes"])).returncode == 0
+        assert (
+            started(
+                umask,
+                wrap(
+                    python + [os.path.join(root, "hooks", "ck.py"), "failure-lane", "on", "--yes"]
+                ),
+            ).returncode
+            == 0
+        )
         (tmp_path / "text").write_text(TEXT)
-        command = "source /x/shell-snapshots/snapshot-bash-1.sh 2>/dev/null; eval 'cat %s; exit 3'" % (tmp_path / "text")
+        command = (
+            "source /x/shell-snapshots/snapshot-bash-1.sh 2>/dev/null; eval 'cat "
+            f"{tmp_path / 'text'}; exit 3'"
+        )
         with open(tmp_path / "out", "wb") as out:
-            done = subprocess.run(["sh", "-c", 'umask %03o; exec "$@"' % umask, "sh", os.path.join(os.environ["CK_DATA"], "bin", "failure-lane"), command], stdout=out, timeout=60)
+            done = subprocess.run(
+                [
+                    "sh",
+                    "-c",
+                    f'umask {umask:03o}; exec "$@"',
+                    "sh",
+                    os.path.join(os.environ["CK_DATA"], "bin", "failure-lane"),
+                    command,
+                ],
+                stdout=out,
+                timeout=60,
+            )
         assert done.returncode == 3 and "recall " in (tmp_path / "out").read_text()
         return done
     data = json.dumps(event(name, str(session))).encode() if name in NAMES else TEXT.encode()
@@ -62,9 +153,17 @@ def run(root, entry, umask, tmp_path, wrap=lambda argv: argv):
 
 def too_wide(state):
     """Paths of a state folder, itself among them, that another user could enter, read or write."""
-    paths = [str(state)] + [os.path.join(folder, name) for folder, folders, files in os.walk(str(state)) for name in folders + files]
-    return ["%o %s" % (os.lstat(path).st_mode & 0o7777, path) for path in paths
-            if stat.S_IMODE(os.lstat(path).st_mode) not in ((0o700,) if os.path.isdir(path) or path.endswith("bin/failure-lane") else (0o600,))]
+    paths = [str(state)] + [
+        os.path.join(folder, name)
+        for folder, folders, files in os.walk(str(state))
+        for name in folders + files
+    ]
+    return [
+        f"{os.lstat(path).st_mode & 0o7777:o} {path}"
+        for path in paths
+        if stat.S_IMODE(os.lstat(path).st_mode)
+        not in ((0o700,) if os.path.isdir(path) or path.endswith("bin/failure-lane") else (0o600,))
+    ]
 
 
 @pytest.fixture
@@ -104,7 +203,9 @@ def test_one_that_is_too_wide_is_narrowed(plugin_root, state, config, tmp_path, 
 
 
 @pytest.mark.parametrize("entry", [("session_start.py",), ("server",)], ids=lambda entry: entry[0])
-def test_wide_files_in_a_narrow_folder_are_narrowed_at_the_start(plugin_root, state, config, tmp_path, entry):
+def test_wide_files_in_a_narrow_folder_are_narrowed_at_the_start(
+    plugin_root, state, config, tmp_path, entry
+):
     run(plugin_root, ("post_tool_use.py",), 0, tmp_path)
     (state / "live").mkdir(exist_ok=True)
     (state / "rest").mkdir()
@@ -121,24 +222,38 @@ def test_what_is_not_ours_keeps_its_modes(plugin_root, state, config, tmp_path):
     os.chmod(str(state / "notes" / "run.sh"), 0o755)
     os.chmod(str(state), 0o755)
     run(plugin_root, ("session_start.py",), 0, tmp_path)
-    assert stat.S_IMODE(os.stat(str(state / "notes" / "run.sh")).st_mode) == 0o755 and stat.S_IMODE(os.stat(str(state)).st_mode) == 0o700
+    assert (
+        stat.S_IMODE(os.stat(str(state / "notes" / "run.sh")).st_mode) == 0o755
+        and stat.S_IMODE(os.stat(str(state)).st_mode) == 0o700
+    )
 
 
 def test_parents_that_are_missing_are_private_too(plugin_root, tmp_path, monkeypatch, config):
     monkeypatch.setenv("CK_DATA", str(tmp_path / "one" / "two" / "state"))
     run(plugin_root, ("post_tool_use.py",), 0, tmp_path)
-    assert [oct(stat.S_IMODE(os.stat(str(tmp_path / path)).st_mode)) for path in ("one", "one/two", "one/two/state")] == ["0o700"] * 3
+    assert [
+        oct(stat.S_IMODE(os.stat(str(tmp_path / path)).st_mode))
+        for path in ("one", "one/two", "one/two/state")
+    ] == ["0o700"] * 3
 
 
 @pytest.mark.parametrize("umask", [0o000, 0o077])
-@pytest.mark.parametrize("entry", [("post_tool_use.py",), ("session_end.py",), ("ck.py", "savings")], ids=lambda entry: entry[-1])
-def test_the_bytecode_of_a_read_only_plugin_is_private(own_plugin_root, state, config, tmp_path, entry, umask):
+@pytest.mark.parametrize(
+    "entry",
+    [("post_tool_use.py",), ("session_end.py",), ("ck.py", "savings")],
+    ids=lambda entry: entry[-1],
+)
+def test_the_bytecode_of_a_read_only_plugin_is_private(
+    own_plugin_root, state, config, tmp_path, entry, umask
+):
     run(own_plugin_root, entry, umask, tmp_path, lambda argv: plugin.frozen(own_plugin_root, argv))
     assert not too_wide(state)
 
 
-# -- another user's ---------------------------------------------------------------------------------
-AS_ROOT = pytest.mark.skipif(os.name != "posix" or os.geteuid() != 0, reason="only root can make another user's folder")
+# -- another user's --------------------------------------------------------------------------------
+AS_ROOT = pytest.mark.skipif(
+    os.name != "posix" or os.geteuid() != 0, reason="only root can make another user's folder"
+)
 
 
 def planted(state, tmp_path, how):
@@ -157,20 +272,34 @@ def planted(state, tmp_path, how):
 @AS_ROOT
 @pytest.mark.parametrize("how", ["folder", "our link to theirs", "their link to ours"])
 @pytest.mark.parametrize("entry", [(script,) for script in SCRIPTS], ids=lambda entry: entry[0])
-def test_a_hook_passes_the_original_and_says_so_once(plugin_root, state, config, tmp_path, entry, how):
+def test_a_hook_passes_the_original_and_says_so_once(
+    plugin_root, state, config, tmp_path, entry, how
+):
     there = planted(state, tmp_path, how)
     done = run(plugin_root, entry, 0o022, tmp_path)
-    assert (done.returncode, done.stdout) == (0, b"") and done.stderr.count(b"\n") == 1 and b"another user" in done.stderr
+    assert (
+        (done.returncode, done.stdout) == (0, b"")
+        and done.stderr.count(b"\n") == 1
+        and b"another user" in done.stderr
+    )
     assert os.listdir(str(there)) == []
 
 
 @AS_ROOT
 @pytest.mark.parametrize("how", ["folder", "our link to theirs", "their link to ours"])
-@pytest.mark.parametrize("entry", [entry for entry in COMMANDS if entry[1:2] != ("normalize",)], ids=lambda entry: " ".join(entry[:2]))
+@pytest.mark.parametrize(
+    "entry",
+    [entry for entry in COMMANDS if entry[1:2] != ("normalize",)],
+    ids=lambda entry: " ".join(entry[:2]),
+)
 def test_a_command_is_one_line_and_exit_2(plugin_root, state, config, tmp_path, entry, how):
     there = planted(state, tmp_path, how)
     done = run(plugin_root, entry, 0o022, tmp_path)
-    assert (done.returncode, done.stdout) == (2, b"") and done.stderr.count(b"\n") == 1 and b"another user" in done.stderr
+    assert (
+        (done.returncode, done.stdout) == (2, b"")
+        and done.stderr.count(b"\n") == 1
+        and b"another user" in done.stderr
+    )
     assert os.listdir(str(there)) == []
 
 
@@ -180,7 +309,11 @@ def test_the_filter_and_the_server_hide_nothing(plugin_root, state, config, tmp_
     done = run(plugin_root, ("ck.py", "normalize"), 0o022, tmp_path)
     assert (done.returncode, done.stdout) == (0, TEXT.encode()) and done.stderr.count(b"\n") == 1
     done = run(plugin_root, ("server",), 0o022, tmp_path)
-    assert done.returncode == 0 and b"recall " not in done.stdout.split(b'"id":2')[-1] and b"another user" in done.stderr
+    assert (
+        done.returncode == 0
+        and b"recall " not in done.stdout.split(b'"id":2')[-1]
+        and b"another user" in done.stderr
+    )
     assert os.listdir(str(there)) == []
 
 
@@ -192,11 +325,13 @@ def test_a_link_to_a_folder_of_ours_is_followed(plugin_root, state, config, tmp_
     assert b"recall " in done.stdout and not too_wide(tmp_path / "ours")
 
 
-# -- names that somebody else took ------------------------------------------------------------------
+# -- names that somebody else took -----------------------------------------------------------------
 def test_a_planted_temporary_name_is_never_written_through(state, tmp_path, monkeypatch):
-    """Whatever lies under the names that earlier versions used, or a link under the name itself: its target stays as it is."""
-    from contextkernel.clients.claude import settings_file, shell_prefix, session_files
-    from contextkernel.store import presence, backoff, settings
+    """Whatever lies under the names that earlier versions used, or a link under the name itself:
+    its target stays as it is.
+    """
+    from contextkernel.clients.claude import session_files, settings_file, shell_prefix
+    from contextkernel.store import backoff, presence, settings
 
     victim = tmp_path / "victim"
     victim.write_text("precious")
@@ -209,10 +344,16 @@ def test_a_planted_temporary_name_is_never_written_through(state, tmp_path, monk
         settings.folder(name)
     (state / "lane" / "where").write_text("python3\n/x\n")
     key = "raw-" + shell_prefix.key_of("make", "s")
-    for place in (folder / "ck-abcdefabcdef.txt", state / "live" / "s", state / "rest" / "s.json", state / "lane" / key, state / "lane" / "agent-s-a"):
+    for place in (
+        folder / "ck-abcdefabcdef.txt",
+        state / "live" / "s",
+        state / "rest" / "s.json",
+        state / "lane" / key,
+        state / "lane" / "agent-s-a",
+    ):
         os.symlink(str(victim), str(place))
-        os.symlink(str(victim), "%s.%d.tmp" % (place, os.getpid()))
-    os.symlink(str(victim), str(tmp_path / ("settings.json.context-kernel-%d" % os.getpid())))
+        os.symlink(str(victim), f"{place}.{os.getpid():d}.tmp")
+    os.symlink(str(victim), str(tmp_path / (f"settings.json.context-kernel-{os.getpid():d}")))
     session_files.offer(str(transcript), "abcdefabcdef", b"text")
     presence.mark("s")
     backoff.alarm("s", "Bash", "why")
@@ -220,7 +361,12 @@ def test_a_planted_temporary_name_is_never_written_through(state, tmp_path, monk
     shell_prefix.watch(str(state), "s", "a", True)
     settings_file.write(str(tmp_path / "settings.json"), b"{ }")
     assert victim.read_text() == "precious"
-    assert (folder / "ck-abcdefabcdef.txt").read_bytes() == b"text" and presence.served("s") and backoff.untold("s") == "why" and shell_prefix.watched(str(state), "s")
+    assert (
+        (folder / "ck-abcdefabcdef.txt").read_bytes() == b"text"
+        and presence.served("s")
+        and backoff.untold("s") == "why"
+        and shell_prefix.watched(str(state), "s")
+    )
 
 
 def test_a_recall_file_that_is_a_pipe_is_not_waited_for(tmp_path, state):
@@ -229,4 +375,7 @@ def test_a_recall_file_that_is_a_pipe_is_not_waited_for(tmp_path, state):
     folder = tmp_path / "projects" / "s" / "tool-results"
     folder.mkdir(parents=True)
     os.mkfifo(str(folder / "ck-abcdefabcdef.txt"))
-    assert session_files.offer(str(tmp_path / "projects" / "s.jsonl"), "abcdefabcdef", b"") and (folder / "ck-abcdefabcdef.txt").read_bytes() == b""
+    assert (
+        session_files.offer(str(tmp_path / "projects" / "s.jsonl"), "abcdefabcdef", b"")
+        and (folder / "ck-abcdefabcdef.txt").read_bytes() == b""
+    )

@@ -1,4 +1,7 @@
-"""The real Codex after `bash install.sh`: outputs replaced in direct mode, left alone in code mode, MCP tools, out to the byte."""
+"""The real Codex after `bash install.sh`: outputs replaced in direct mode, left alone in code
+mode, MCP tools, out to the byte.
+"""
+
 from __future__ import annotations
 
 import json
@@ -14,10 +17,21 @@ import plugin
 from codex_session import CODEX, body_of, call
 
 pytestmark = pytest.mark.e2e
-PRINTS = "python3 -c \"[print('[%05d] compiling module m_%d in %d ms' % (n, n % 97, n * 7919 % 4001)) for n in range(1, 901)]\""
-RAW = "".join("[%05d] compiling module m_%d in %d ms\n" % (n, n % 97, n * 7919 % 4001) for n in range(1, 901))
-FILES = {"app.py": "RATE = 3\n\n\ndef total(prices):\n    return sum(prices) * RATE\n", "use.py": "from app import total\n\nassert total([1]) == 2\n"}
-TRACE = 'Traceback (most recent call last):\n  File "use.py", line 3, in <module>\n    assert total([1]) == 2\nAssertionError\n'
+PRINTS = (
+    "python3 -c \"[print('[%05d] compiling module m_%d in %d ms' % (n, n % 97, n * 7919 % 4001)) "
+    'for n in range(1, 901)]"'
+)
+RAW = "".join(
+    f"[{n:05}] compiling module m_{n % 97} in {n * 7919 % 4001} ms\n" for n in range(1, 901)
+)
+FILES = {
+    "app.py": "RATE = 3\n\n\ndef total(prices):\n    return sum(prices) * RATE\n",
+    "use.py": "from app import total\n\nassert total([1]) == 2\n",
+}
+TRACE = (
+    'Traceback (most recent call last):\n  File "use.py", line 3, in <module>\n'
+    "    assert total([1]) == 2\nAssertionError\n"
+)
 
 
 @pytest.fixture(scope="module", autouse=True)
@@ -33,12 +47,21 @@ def played(base, root, turns, **more):
 def direct(tmp_path_factory, plugin_root):
     """A session with a model that calls tools directly."""
     base = tmp_path_factory.mktemp("codex")
-    turns = [call("long", "exec_command", cmd=PRINTS),
-             call("back", "recall", "mcp__kernel", handle=r"$re:recall ([0-9a-f]{12})", lines="500-501"),
-             call("fails", "exec_command", cmd=PRINTS + "; exit 3"),
-             call("short", "exec_command", cmd="echo hi; exit 4"),
-             call("slice", "kernel_repo_slice", "mcp__kernel", symptom=TRACE, repo=str(base / "work")),
-             call("symbol", "kernel_slice", "mcp__kernel", file=str(base / "work" / "app.py"), symbol="total"), {"text": "bye"}]
+    turns = [
+        call("long", "exec_command", cmd=PRINTS),
+        call("back", "recall", "mcp__kernel", handle=r"$re:recall ([0-9a-f]{12})", lines="500-501"),
+        call("fails", "exec_command", cmd=PRINTS + "; exit 3"),
+        call("short", "exec_command", cmd="echo hi; exit 4"),
+        call("slice", "kernel_repo_slice", "mcp__kernel", symptom=TRACE, repo=str(base / "work")),
+        call(
+            "symbol",
+            "kernel_slice",
+            "mcp__kernel",
+            file=str(base / "work" / "app.py"),
+            symbol="total",
+        ),
+        {"text": "bye"},
+    ]
     return played(base, plugin_root, turns, model="gpt-5.5")
 
 
@@ -46,56 +69,109 @@ def test_set_up_twice_and_out_to_the_byte(direct):
     codes = [(row["cmd"], row["rc"], row["out"]) for row in direct["setup"]]
     assert [code for _, code, _ in codes] == [0] * 5, codes
     shown = direct["setup"][1]["out"]
-    assert "hooks/post_tool_use.py\" --client codex" in shown and "hooks are trusted" in shown
+    assert 'hooks/post_tool_use.py" --client codex' in shown and "hooks are trusted" in shown
     codes = [(row["cmd"], row["rc"], row["out"]) for row in direct["after"]]
     assert [code == 0 for _, code, _ in codes] == [True, True, False, False], codes
 
 
 def test_a_long_output_is_replaced_and_keeps_its_exit_code(direct):
     said = direct["texts"]["long"]
-    assert said.startswith("Process exited with code 0\nOutput:\n") and "[ck: " in said and len(said) <= 10000 and len(said) < len(RAW) // 5
+    assert (
+        said.startswith("Process exited with code 0\nOutput:\n")
+        and "[ck: " in said
+        and len(said) <= 10000
+        and len(said) < len(RAW) // 5
+    )
     kept = [line for line in body_of(said).split("\n") if line and "[ck: " not in line]
     assert kept and all(line + "\n" in RAW for line in kept)
-    assert direct["texts"]["fails"].startswith("Process exited with code 3\nOutput:\n") and "[ck: " in direct["texts"]["fails"]
+    assert (
+        direct["texts"]["fails"].startswith("Process exited with code 3\nOutput:\n")
+        and "[ck: " in direct["texts"]["fails"]
+    )
 
 
 def test_a_short_output_is_left_alone(direct):
-    assert "[ck: " not in direct["texts"]["short"] and "Process exited with code 4" in direct["texts"]["short"] and body_of(direct["texts"]["short"]).strip() == "hi"
+    assert (
+        "[ck: " not in direct["texts"]["short"]
+        and "Process exited with code 4" in direct["texts"]["short"]
+        and body_of(direct["texts"]["short"]).strip() == "hi"
+    )
 
 
 def test_recall_and_slices_by_mcp(direct):
     assert body_of(direct["texts"]["back"]).strip("\n") == "\n".join(RAW.split("\n")[499:501])
-    assert body_of(direct["texts"]["slice"]).startswith("T2@") and "1. use.py:" in direct["texts"]["slice"]
-    assert body_of(direct["texts"]["symbol"]).startswith("T2b@") and "RATE = 3" in direct["texts"]["symbol"]
+    assert (
+        body_of(direct["texts"]["slice"]).startswith("T2@")
+        and "1. use.py:" in direct["texts"]["slice"]
+    )
+    assert (
+        body_of(direct["texts"]["symbol"]).startswith("T2b@")
+        and "RATE = 3" in direct["texts"]["symbol"]
+    )
 
 
 def test_the_model_is_told_how_hidden_text_comes_back_and_which_skills_there_are(direct):
     first = json.dumps(direct["requests"][0]["body"])
     assert "get it with the MCP tool recall(handle" in first
-    names = [name for name in os.listdir(os.path.join(plugin.ROOT, "skills")) if name.startswith("kernel-")]
-    assert len(names) >= 6 and all("context-kernel:%s" % name in first for name in names)
+    names = [
+        name
+        for name in os.listdir(os.path.join(plugin.ROOT, "skills"))
+        if name.startswith("kernel-")
+    ]
+    assert len(names) >= 6 and all(f"context-kernel:{name}" in first for name in names)
 
 
 def test_code_mode_is_left_alone(tmp_path, plugin_root):
-    script = ("const r = await tools.exec_command({cmd: %s}); text(String(r.output.length) + (r.output.includes('[ck: ') ? ' marked' : ' whole'));"
-              "text(await tools.mcp__kernel__recall({handle: 'feedfeedfeed'}));" % json.dumps(PRINTS))
-    turns = [{"calls": [{"type": "custom", "name": "exec", "call_id": "script", "input": script}]}, {"text": "bye"}]
+    script = (
+        f"const r = await tools.exec_command({{cmd: {json.dumps(PRINTS)}}}); "
+        "text(String(r.output.length) + (r.output.includes('[ck: ') ? ' marked' : ' whole'));"
+        "text(await tools.mcp__kernel__recall({handle: 'feedfeedfeed'}));"
+    )
+    turns = [
+        {"calls": [{"type": "custom", "name": "exec", "call_id": "script", "input": script}]},
+        {"text": "bye"},
+    ]
     said = played(tmp_path, plugin_root, turns, model="gpt-6.2-sol")["texts"]["script"]
-    assert "Script completed" in said and re.search(r"\b%d whole" % len(RAW), said) and "unknown or expired" in said
+    assert (
+        "Script completed" in said
+        and re.search(rf"\b{len(RAW)} whole", said)
+        and "unknown or expired" in said
+    )
 
 
 def test_hooks_that_nobody_trusted_are_skipped_and_the_person_is_told(tmp_path, plugin_root):
     install = "bash '%s/install.sh' --no-claude --no-demo" % plugin_root.replace("'", "'\\''")
-    result = played(tmp_path, plugin_root, [call("long", "exec_command", cmd=PRINTS), {"text": "bye"}], model="gpt-5.5", setup=[install], after=[])
-    assert result["setup"][0]["rc"] == 0 and "skips its hooks until they are trusted" in result["setup"][0]["out"]
+    result = played(
+        tmp_path,
+        plugin_root,
+        [call("long", "exec_command", cmd=PRINTS), {"text": "bye"}],
+        model="gpt-5.5",
+        setup=[install],
+        after=[],
+    )
+    assert (
+        result["setup"][0]["rc"] == 0
+        and "skips its hooks until they are trusted" in result["setup"][0]["out"]
+    )
     assert "trusted_hash" not in result["config_toml"] and "[ck: " not in result["texts"]["long"]
 
 
 def test_a_home_without_config_is_without_it_afterwards(tmp_path, plugin_root):
-    env = dict(os.environ, HOME=str(tmp_path), CODEX_HOME=str(tmp_path / "x"), CK_DATA=str(tmp_path / "state"))
+    env = dict(
+        os.environ,
+        HOME=str(tmp_path),
+        CODEX_HOME=str(tmp_path / "x"),
+        CK_DATA=str(tmp_path / "state"),
+    )
     for options in (["--yes", "--no-demo"], ["--uninstall"]):
-        done = subprocess.run(["bash", os.path.join(plugin_root, "install.sh"), "--no-claude"] + options, env=env, stdin=subprocess.DEVNULL,
-                              stdout=subprocess.PIPE, stderr=subprocess.STDOUT, timeout=120)
+        done = subprocess.run(
+            ["bash", os.path.join(plugin_root, "install.sh"), "--no-claude"] + options,
+            env=env,
+            stdin=subprocess.DEVNULL,
+            stdout=subprocess.PIPE,
+            stderr=subprocess.STDOUT,
+            timeout=120,
+        )
         assert done.returncode == 0, done.stdout.decode("utf-8", "replace")
         assert (tmp_path / "x" / "config.toml").exists() is (options[0] == "--yes")
 
@@ -104,11 +180,38 @@ def test_the_configuration_by_hand_loads(tmp_path):
     home = tmp_path / "x"
     home.mkdir()
     with open(os.path.join(plugin.ROOT, "codex", "config.toml"), encoding="utf-8") as handle:
-        (home / "config.toml").write_text(handle.read().replace("/path/to/context-kernel", plugin.ROOT))
+        (home / "config.toml").write_text(
+            handle.read().replace("/path/to/context-kernel", plugin.ROOT)
+        )
     env = dict(os.environ, HOME=str(tmp_path), CODEX_HOME=str(home))
-    trusted = subprocess.run([sys.executable, os.path.join(plugin.ROOT, "tests", "harness", "codex_hooks_trust.py"), "--codex", CODEX, "trust", str(home)],
-                             env=env, stdin=subprocess.DEVNULL, stdout=subprocess.PIPE, stderr=subprocess.STDOUT, cwd=str(tmp_path), timeout=120)
+    trusted = subprocess.run(
+        [
+            sys.executable,
+            os.path.join(plugin.ROOT, "tests", "harness", "codex_hooks_trust.py"),
+            "--codex",
+            CODEX,
+            "trust",
+            str(home),
+        ],
+        env=env,
+        stdin=subprocess.DEVNULL,
+        stdout=subprocess.PIPE,
+        stderr=subprocess.STDOUT,
+        cwd=str(tmp_path),
+        timeout=120,
+    )
     rows = trusted.stdout.decode().strip().split("\n")
-    assert trusted.returncode == 0 and len(rows) == 2 and all(row.startswith("trusted enabled") for row in rows), rows
-    servers = subprocess.run([CODEX, "mcp", "list"], env=env, stdin=subprocess.DEVNULL, stdout=subprocess.PIPE, cwd=str(tmp_path), timeout=120).stdout.decode()
+    assert (
+        trusted.returncode == 0
+        and len(rows) == 2
+        and all(row.startswith("trusted enabled") for row in rows)
+    ), rows
+    servers = subprocess.run(
+        [CODEX, "mcp", "list"],
+        env=env,
+        stdin=subprocess.DEVNULL,
+        stdout=subprocess.PIPE,
+        cwd=str(tmp_path),
+        timeout=120,
+    ).stdout.decode()
     assert "mcp/server.py --client codex" in servers

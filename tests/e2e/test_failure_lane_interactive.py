@@ -1,4 +1,7 @@
-"""The failure lane in the interactive client: a command that the user interrupts ends, and the next failure is shown whole."""
+"""The failure lane in the interactive client: a command that the user interrupts ends, and the
+next failure is shown whole.
+"""
+
 from __future__ import annotations
 
 import os
@@ -24,12 +27,30 @@ def test_an_interrupted_command_and_a_failure_after_it(tmp_path, key):
     with open(failing_runs.__file__, encoding="utf-8") as handle:
         generator = handle.read().split("\n", 1)[1]
     root = str(tmp_path / "run")
-    wrapper = shell_prefix.place(os.path.join(root, "home", ".local", "state", "context-kernel"), plugin.copy_to(str(tmp_path)), shell_prefix.interpreter())
-    seen = run_claude_tui.run({
-        "turns": [{"tools": [script.bash("toolu_slow", SLOW)]}, {"tools": [script.bash("toolu_fails", "python3 gen.py pytest 2000")]}, "ALL-DONE"],
-        "files": {"gen.py": generator}, "settings": {"env": {shell_prefix.PREFIX: wrapper}}, "keys": [[1, 4, [key]], [1, 2, ["go on", "Enter"]]]}, client, root)
+    wrapper = shell_prefix.place(
+        os.path.join(root, "home", ".local", "state", "context-kernel"),
+        plugin.copy_to(str(tmp_path)),
+        shell_prefix.interpreter(),
+    )
+    seen = run_claude_tui.run(
+        {
+            "turns": [
+                {"tools": [script.bash("toolu_slow", SLOW)]},
+                {"tools": [script.bash("toolu_fails", "python3 gen.py pytest 2000")]},
+                "ALL-DONE",
+            ],
+            "files": {"gen.py": generator},
+            "settings": {"env": {shell_prefix.PREFIX: wrapper}},
+            "keys": [[1, 4, [key]], [1, 2, ["go on", "Enter"]]],
+        },
+        client,
+        root,
+    )
     assert seen["finished"], seen["screen"]
-    assert "interrupted" in seen["tool_results"]["toolu_slow"].lower() or "rejected" in seen["tool_results"]["toolu_slow"].lower(), seen["tool_results"]["toolu_slow"][:300]
+    assert (
+        "interrupted" in seen["tool_results"]["toolu_slow"].lower()
+        or "rejected" in seen["tool_results"]["toolu_slow"].lower()
+    ), seen["tool_results"]["toolu_slow"][:300]
     text = seen["tool_results"]["toolu_fails"]
     assert text.startswith("Exit code 1\n[ck: exit 1, ")
     assert [needle for needle in failing_runs.needles("pytest", 2000) if needle not in text] == []

@@ -1,4 +1,7 @@
-"""install.sh with the real Claude Code: set up twice, working in a session, taken out to the byte; from oddly named folders."""
+"""install.sh with the real Claude Code: set up twice, working in a session, taken out to the
+byte; from oddly named folders.
+"""
+
 from __future__ import annotations
 
 import json
@@ -13,19 +16,37 @@ import session as script
 
 pytestmark = pytest.mark.e2e
 BEFORE = b'{\n    "permissions": {\n        "allow": ["Bash(ls:*)"]\n    }\n}'
-LOG = "".join("[%05d] compiling module m_%d in %d ms\n" % (n, n % 97, n * 7919 % 4001) for n in range(3000))
+LOG = "".join(
+    f"[{n:05}] compiling module m_{n % 97} in {n * 7919 % 4001} ms\n" for n in range(3000)
+)
 
 
 @pytest.fixture
 def machine(claude, tmp_path, own_plugin_root):
-    """(run, settings): install.sh of an oddly named root for one client, and the settings file it works on."""
+    """(run, settings): install.sh of an oddly named root for one client, and the settings file
+    it works on.
+    """
     config = tmp_path / "config"
     config.mkdir()
-    env = dict({name: value for name, value in os.environ.items() if name != "CODEX_BIN"}, HOME=str(tmp_path), CLAUDE_CONFIG_DIR=str(config), CK_DATA=str(tmp_path / "state"),
-               CLAUDE_BIN=claude.path, PATH=os.path.dirname(plugin.BASE_PYTHON) + ":/usr/bin:/bin")
+    env = dict(
+        {name: value for name, value in os.environ.items() if name != "CODEX_BIN"},
+        HOME=str(tmp_path),
+        CLAUDE_CONFIG_DIR=str(config),
+        CK_DATA=str(tmp_path / "state"),
+        CLAUDE_BIN=claude.path,
+        PATH=os.path.dirname(plugin.BASE_PYTHON) + ":/usr/bin:/bin",
+    )
 
     def run(*argv):
-        done = subprocess.run(list(argv), env=env, cwd=str(tmp_path), stdin=subprocess.DEVNULL, stdout=subprocess.PIPE, stderr=subprocess.STDOUT, timeout=300)
+        done = subprocess.run(
+            list(argv),
+            env=env,
+            cwd=str(tmp_path),
+            stdin=subprocess.DEVNULL,
+            stdout=subprocess.PIPE,
+            stderr=subprocess.STDOUT,
+            timeout=300,
+        )
         assert done.returncode == 0, done.stdout.decode("utf-8", "replace")
         return done.stdout.decode("utf-8", "replace")
 
@@ -46,9 +67,16 @@ def test_twice_in_and_out_to_the_byte(machine):
     install("--yes", "--no-demo")
     assert settings.read_bytes() == once
     held = json.loads(once)
-    assert held["permissions"]["allow"] == ["Bash(ls:*)", "mcp__plugin_context-kernel_kernel__recall"]
+    assert held["permissions"]["allow"] == [
+        "Bash(ls:*)",
+        "mcp__plugin_context-kernel_kernel__recall",
+    ]
     assert held["enabledPlugins"] == {script.PLUGIN: True}
-    [row] = [row for row in json.loads(install.client("plugin", "list", "--json")) if row["id"] == script.PLUGIN]
+    [row] = [
+        row
+        for row in json.loads(install.client("plugin", "list", "--json"))
+        if row["id"] == script.PLUGIN
+    ]
     assert row["enabled"] and not row.get("errors")
     assert "Connected" in install.client("mcp", "list")
     install("--uninstall")
@@ -62,7 +90,9 @@ def test_twice_in_and_out_to_the_byte(machine):
 def test_the_upgrade_commands_of_the_readme(machine):
     install, _ = machine
     with open(os.path.join(plugin.ROOT, "README.md"), encoding="utf-8") as handle:
-        commands = re.findall(r"`claude (plugin [^`]+)`", handle.read().split("## Upgrade")[1].split("\n## ")[0])
+        commands = re.findall(
+            r"`claude (plugin [^`]+)`", handle.read().split("## Upgrade")[1].split("\n## ")[0]
+        )
     assert len(commands) == 2
     install("--no-demo")
     for command in commands:
@@ -99,16 +129,50 @@ def test_a_linked_settings_file_stays_a_link(machine, tmp_path):
 
 
 def test_a_session_after_the_installation(claude, own_plugin_root):
-    """The plugin that install.sh set up shortens an output and gives it back, in the default permission mode."""
-    install = "CLAUDE_BIN='%s' bash \"$CK_TEST_ROOT/install.sh\" --yes --no-codex --no-demo" % claude.path
-    turns = [{"tools": [script.bash("toolu_long", "cat build.log")]},
-             {"tools": [script.call("toolu_back", script.RECALL_TOOL, handle=script.HANDLE, lines="1500-1501")]}, "done"]
-    env = {"HOME": "{{root}}/home", "CLAUDE_CONFIG_DIR": "{{config}}", "CK_TEST_ROOT": own_plugin_root}
-    exports = "".join("export %s='%s'; " % (name, value.replace("'", "'\\''")) for name, value in env.items())
-    result = claude.run({"turns": turns, "permissions": "default", "files": {"build.log": LOG}, "setup": [exports + install], "prompt": "go"})
-    seen = {use_id: (wrong, script.text_of(content)) for use_id, (wrong, content) in result.tool_results().items()}
+    """The plugin that install.sh set up shortens an output and gives it back, in the default
+    permission mode.
+    """
+    install = (
+        f"CLAUDE_BIN='{claude.path}' bash \"$CK_TEST_ROOT/install.sh\" --yes --no-codex --no-demo"
+    )
+    turns = [
+        {"tools": [script.bash("toolu_long", "cat build.log")]},
+        {
+            "tools": [
+                script.call(
+                    "toolu_back", script.RECALL_TOOL, handle=script.HANDLE, lines="1500-1501"
+                )
+            ]
+        },
+        "done",
+    ]
+    env = {
+        "HOME": "{{root}}/home",
+        "CLAUDE_CONFIG_DIR": "{{config}}",
+        "CK_TEST_ROOT": own_plugin_root,
+    }
+    exports = "".join(
+        "export %s='%s'; " % (name, value.replace("'", "'\\''")) for name, value in env.items()
+    )
+    result = claude.run(
+        {
+            "turns": turns,
+            "permissions": "default",
+            "files": {"build.log": LOG},
+            "setup": [exports + install],
+            "prompt": "go",
+        }
+    )
+    seen = {
+        use_id: (wrong, script.text_of(content))
+        for use_id, (wrong, content) in result.tool_results().items()
+    }
     assert "[ck: " in seen["toolu_long"][1] and len(seen["toolu_long"][1]) < len(LOG) // 10
-    assert seen["toolu_back"] == (False, "\n".join(LOG.split("\n")[1499:1501]) + "\n") or seen["toolu_back"][1].split("<system")[0].strip().split("\n") == LOG.split("\n")[1499:1501]
+    assert (
+        seen["toolu_back"] == (False, "\n".join(LOG.split("\n")[1499:1501]) + "\n")
+        or seen["toolu_back"][1].split("<system")[0].strip().split("\n")
+        == LOG.split("\n")[1499:1501]
+    )
 
 
 def test_always_on_cost(claude, machine):

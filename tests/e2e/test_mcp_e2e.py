@@ -1,10 +1,14 @@
-"""The resident server under the real client: the hidden hook tool, the listed tools, a server that dies in mid call."""
+"""The resident server under the real client: the hidden hook tool, the listed tools, a server
+that dies in mid call.
+"""
+
 from __future__ import annotations
 
 import os
 
-import plugin
 import pytest
+
+import plugin
 from fake_anthropic import text_of
 from session import HANDLE, bash, build_log, call
 
@@ -19,29 +23,68 @@ def handle(event):
         os.kill(os.getpid(), 9)
     return _answer(event)
 """
-TRACEBACK = 'Traceback (most recent call last):\n  File "app/price.py", line 5, in total\n    return net(x) * rate\nNameError: name \'rate\' is not defined\n'
+TRACEBACK = (
+    'Traceback (most recent call last):\n  File "app/price.py", line 5, in total\n'
+    "    return net(x) * rate\nNameError: name 'rate' is not defined\n"
+)
 
 
 @pytest.fixture(scope="module")
 def played(claude, tmp_path_factory):
-    """One session: a long output, a server that dies in mid call, a long output again, then the three tools by the model."""
+    """One session: a long output, a server that dies in mid call, a long output again, then the
+    three tools by the model.
+    """
     root = plugin.copy_to(str(tmp_path_factory.mktemp("mcp")))
-    with open(os.path.join(root, "hooks", "contextkernel", "handlers", "tool_result.py"), "a") as handle:
+    with open(
+        os.path.join(root, "hooks", "contextkernel", "handlers", "tool_result.py"), "a"
+    ) as handle:
         handle.write(DYING)
-    result = claude.run({
-        "prompt": "THE-PROMPT", "args": ["--plugin-dir", root], "timeout_s": 120,
-        "files": {"build.log": build_log(3000), "app/__init__.py": "", "app/price.py": "def net(x):\n    return x\n\ndef total(x):\n    return net(x) * rate\n"},
-        "turns": [
-            {"tools": [bash("toolu_first", "cat build.log")]},
-            {"tools": [bash("toolu_dies", "cat build.log | cat")]},
-            {"tools": [bash("toolu_after", "cat build.log")]},
-            {"tools": [call("toolu_recall", TOOL + "recall", handle=HANDLE, lines="700-702")]},
-            {"tools": [bash("toolu_later", "cat build.log")]},
-            {"tools": [call("toolu_grep", TOOL + "recall", handle=HANDLE, grep=r"^\[0070[0-2]\]")]},
-            {"tools": [call("toolu_slice", TOOL + "kernel_repo_slice", symptom=TRACEBACK, budget="4000")]},
-            {"tools": [call("toolu_symbol", TOOL + "kernel_slice", file="app/price.py", symbol="total")]},
-            {"tools": [call("toolu_wrong", TOOL + "recall", handle="0123456789ab")]},
-            "done"]})
+    result = claude.run(
+        {
+            "prompt": "THE-PROMPT",
+            "args": ["--plugin-dir", root],
+            "timeout_s": 120,
+            "files": {
+                "build.log": build_log(3000),
+                "app/__init__.py": "",
+                "app/price.py": "def net(x):\n    return x\n\ndef total(x):\n    return net(x) * rate\n",
+            },
+            "turns": [
+                {"tools": [bash("toolu_first", "cat build.log")]},
+                {"tools": [bash("toolu_dies", "cat build.log | cat")]},
+                {"tools": [bash("toolu_after", "cat build.log")]},
+                {"tools": [call("toolu_recall", TOOL + "recall", handle=HANDLE, lines="700-702")]},
+                {"tools": [bash("toolu_later", "cat build.log")]},
+                {
+                    "tools": [
+                        call("toolu_grep", TOOL + "recall", handle=HANDLE, grep=r"^\[0070[0-2]\]")
+                    ]
+                },
+                {
+                    "tools": [
+                        call(
+                            "toolu_slice",
+                            TOOL + "kernel_repo_slice",
+                            symptom=TRACEBACK,
+                            budget="4000",
+                        )
+                    ]
+                },
+                {
+                    "tools": [
+                        call(
+                            "toolu_symbol",
+                            TOOL + "kernel_slice",
+                            file="app/price.py",
+                            symbol="total",
+                        )
+                    ]
+                },
+                {"tools": [call("toolu_wrong", TOOL + "recall", handle="0123456789ab")]},
+                "done",
+            ],
+        }
+    )
     assert result.exit_code == 0, result.stderr()
     return result
 
@@ -64,15 +107,22 @@ def test_output_passes_when_the_server_dies_in_mid_call(played):
 
 
 def test_dead_server_is_started_again(played, claude):
-    """For the next hook in new clients.  Old ones start it for the model's own calls only: their hooks pass to the session's end."""
+    """For the next hook in new clients.  Old ones start it for the model's own calls only: their
+    hooks pass to the session's end.
+    """
     restarts = claude.version not in ("2.1.121", "2.1.200")
-    assert ["[ck: " in seen(played, use_id)[1] for use_id in ("toolu_after", "toolu_later")] == [restarts, restarts]
+    assert ["[ck: " in seen(played, use_id)[1] for use_id in ("toolu_after", "toolu_later")] == [
+        restarts,
+        restarts,
+    ]
 
 
 def test_recall_by_the_model(played):
     lines = build_log(3000).split("\n")[699:702]
     assert seen(played, "toolu_recall") == (False, "\n".join(lines) + "\n")
-    assert seen(played, "toolu_grep")[1].split("\n")[:3] == ["%d:%s" % (n, line) for n, line in enumerate(lines, 700)]
+    assert seen(played, "toolu_grep")[1].split("\n")[:3] == [
+        f"{n}:{line}" for n, line in enumerate(lines, 700)
+    ]
     is_error, text = seen(played, "toolu_wrong")
     assert is_error and "unknown or expired" in text
 

@@ -1,4 +1,7 @@
-"""One session of the real Codex between `bash install.sh` and `bash install.sh --uninstall`, driven by a scripted model."""
+"""One session of the real Codex between `bash install.sh` and `bash install.sh --uninstall`,
+driven by a scripted model.
+"""
+
 from __future__ import annotations
 
 import json
@@ -6,7 +9,7 @@ import os
 import shutil
 import subprocess
 import sys
-from typing import Any, Dict, List, Optional
+from typing import Any
 
 import pytest
 
@@ -14,7 +17,10 @@ import plugin
 
 CODEX = os.environ.get("CODEX_BIN", "")
 RUNNER = os.path.join(plugin.ROOT, "tests", "harness", "run_codex.py")
-MINE = "# my own settings\n[mcp_servers.other]\ncommand = \"true\"   # keep this\n\n[projects.\"/somewhere\"]\ntrust_level = \"trusted\"\n"
+MINE = (
+    '# my own settings\n[mcp_servers.other]\ncommand = "true"   # keep this\n\n'
+    '[projects."/somewhere"]\ntrust_level = "trusted"\n'
+)
 
 
 def needed() -> None:
@@ -25,31 +31,76 @@ def needed() -> None:
         pytest.skip("no unshare(1): the client could reach a network")
 
 
-def played(base: Any, root: str, turns: List[Any], **more: Any) -> Dict[str, Any]:
-    """The runner's result of one session in the folder `base`; `texts`: what the model was sent for each call id.
+def played(base: Any, root: str, turns: list[Any], **more: Any) -> dict[str, Any]:
+    """The runner's result of one session in the folder `base`; `texts`: what the model was sent for
+    each call id.
 
     `more`: scenario keys, and `more_setup`, commands to run after the installation.
     """
     quoted = root.replace("'", "'\\''")
-    install = "bash '%s/install.sh' --no-claude --no-demo" % quoted
-    scenario = dict({
-        "prompt": "go", "trust": "none", "turns": turns, "config_toml": MINE,
-        "env": {"CODEX_BIN": CODEX, "CK_DATA": str(base / "state"), "PATH": os.path.dirname(plugin.BASE_PYTHON) + ":" + os.environ["PATH"]},
-        "setup": ["cp $CODEX_HOME/config.toml {root}/before.toml", install + " --yes", "cp $CODEX_HOME/config.toml {root}/once.toml", install + " --yes", "cmp {root}/once.toml $CODEX_HOME/config.toml"] + more.pop("more_setup", []),
-        "after": [install.replace(" --no-demo", "") + " --uninstall", "cmp {root}/before.toml $CODEX_HOME/config.toml", "ls -d $CODEX_HOME/plugins/cache/context-kernel-marketplace", "ls -d %s/codex-bundle" % (base / "state")],
-    }, **more)
+    install = f"bash '{quoted}/install.sh' --no-claude --no-demo"
+    scenario = dict(
+        {
+            "prompt": "go",
+            "trust": "none",
+            "turns": turns,
+            "config_toml": MINE,
+            "env": {
+                "CODEX_BIN": CODEX,
+                "CK_DATA": str(base / "state"),
+                "PATH": os.path.dirname(plugin.BASE_PYTHON) + ":" + os.environ["PATH"],
+            },
+            "setup": [
+                "cp $CODEX_HOME/config.toml {root}/before.toml",
+                install + " --yes",
+                "cp $CODEX_HOME/config.toml {root}/once.toml",
+                install + " --yes",
+                "cmp {root}/once.toml $CODEX_HOME/config.toml",
+            ]
+            + more.pop("more_setup", []),
+            "after": [
+                install.replace(" --no-demo", "") + " --uninstall",
+                "cmp {root}/before.toml $CODEX_HOME/config.toml",
+                "ls -d $CODEX_HOME/plugins/cache/context-kernel-marketplace",
+                f"ls -d {base / 'state'}/codex-bundle",
+            ],
+        },
+        **more,
+    )
     (base / "scenario.json").write_text(json.dumps(scenario))
-    done = subprocess.run([sys.executable, RUNNER, str(base / "scenario.json"), "--codex", CODEX, "--root", str(base), "--out", str(base / "result.json")],
-                          stdin=subprocess.DEVNULL, stdout=subprocess.PIPE, stderr=subprocess.STDOUT, timeout=300)
+    done = subprocess.run(
+        [
+            sys.executable,
+            RUNNER,
+            str(base / "scenario.json"),
+            "--codex",
+            CODEX,
+            "--root",
+            str(base),
+            "--out",
+            str(base / "result.json"),
+        ],
+        stdin=subprocess.DEVNULL,
+        stdout=subprocess.PIPE,
+        stderr=subprocess.STDOUT,
+        timeout=300,
+    )
     assert done.returncode == 0, done.stdout.decode("utf-8", "replace")
     result = json.loads((base / "result.json").read_text())
     result["texts"] = {row["call_id"]: row["text"] for row in result["tool_outputs"]}
     return result
 
 
-def call(use_id: str, name: str, namespace: Optional[str] = None, **arguments: Any) -> Dict[str, Any]:
+def call(use_id: str, name: str, namespace: str | None = None, **arguments: Any) -> dict[str, Any]:
     """A turn with one tool call."""
-    return {"calls": [dict({"name": name, "call_id": use_id, "arguments": arguments}, **({"namespace": namespace} if namespace else {}))]}
+    return {
+        "calls": [
+            dict(
+                {"name": name, "call_id": use_id, "arguments": arguments},
+                **({"namespace": namespace} if namespace else {}),
+            )
+        ]
+    }
 
 
 def body_of(text: str) -> str:

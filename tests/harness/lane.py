@@ -1,4 +1,7 @@
-"""The failure lane as Claude Code starts it: one argument, one regular file opened for append as stdout and stderr."""
+"""The failure lane as Claude Code starts it: one argument, one regular file opened for append as
+stdout and stderr.
+"""
+
 from __future__ import annotations
 
 import os
@@ -6,7 +9,7 @@ import shlex
 import shutil
 import subprocess
 import sys
-from typing import Dict, List, NamedTuple, Optional
+from typing import NamedTuple
 
 GEN = os.path.join(os.path.dirname(os.path.abspath(__file__)), "failing_runs.py")
 SHELLS = {name: shutil.which(name) for name in ("bash", "zsh")}
@@ -19,29 +22,47 @@ class Ran(NamedTuple):
 
 def failing(kind: str, lines: int, code: int = 1) -> str:
     """A command that prints a look-alike of a failing run."""
-    return "%s -I -S %s %s %d %d" % (shlex.quote(sys.executable), shlex.quote(GEN), kind, lines, code)
+    return f"{shlex.quote(sys.executable)} -I -S {shlex.quote(GEN)} {kind} {lines} {code}"
 
 
 def argument(command: str, folder: str, shell: str = "bash") -> str:
-    """What the client (2.1.121) hands to a prefix for a Bash tool call; the snapshot lies in `folder`."""
-    snapshot = os.path.join(folder, "shell-snapshots", "snapshot-%s-1796012608546-jdqw7k.sh" % shell)
+    """What the client (2.1.121) hands to a prefix for a Bash tool call; the snapshot lies in
+    `folder`.
+    """
+    snapshot = os.path.join(folder, "shell-snapshots", f"snapshot-{shell}-1796012608546-jdqw7k.sh")
     os.makedirs(os.path.dirname(snapshot), exist_ok=True)
     open(snapshot, "a", encoding="utf-8").close()
-    return ("source %s 2>/dev/null || true && { shopt -u extglob || setopt NO_EXTENDED_GLOB; } >/dev/null 2>&1 || true && eval %s < /dev/null && pwd -P >| %s"
-            % (shlex.quote(snapshot), "'" + command.replace("'", "'\"'\"'") + "'", shlex.quote(os.path.join(folder, "cwd"))))
+    return (
+        "source %s 2>/dev/null || true && { shopt -u extglob || setopt NO_EXTENDED_GLOB; } "
+        ">/dev/null 2>&1 || true && eval %s < /dev/null && pwd -P >| %s"
+    ) % (
+        shlex.quote(snapshot),
+        "'" + command.replace("'", "'\"'\"'") + "'",
+        shlex.quote(os.path.join(folder, "cwd")),
+    )
 
 
-def started(words: List[str], out: str, env: Optional[Dict[str, str]] = None, **more) -> subprocess.Popen:
-    """A process whose stdout and stderr are the file `out`, opened as the client opens it, in a session of its own."""
+def started(
+    words: list[str], out: str, env: dict[str, str] | None = None, **more
+) -> subprocess.Popen:
+    """A process whose stdout and stderr are the file `out`, opened as the client opens it, in a
+    session of its own.
+    """
     handle = os.open(out, os.O_WRONLY | os.O_CREAT | os.O_APPEND, 0o600)
     try:
-        return subprocess.Popen(words, stdout=handle, stderr=handle, env={**os.environ, "SHELL": SHELLS["bash"] or "/bin/bash", **(env or {})},
-                                start_new_session=True, **dict({"stdin": subprocess.DEVNULL}, **more))
+        return subprocess.Popen(
+            words,
+            stdout=handle,
+            stderr=handle,
+            env={**os.environ, "SHELL": SHELLS["bash"] or "/bin/bash", **(env or {})},
+            start_new_session=True,
+            **dict({"stdin": subprocess.DEVNULL}, **more),
+        )
     finally:
         os.close(handle)
 
 
-def ran(words: List[str], out: str, env: Optional[Dict[str, str]] = None, **more) -> Ran:
+def ran(words: list[str], out: str, env: dict[str, str] | None = None, **more) -> Ran:
     """The exit code of such a process (negative: its signal), and what the file holds then."""
     process = started(words, out, env, **more)
     code = process.wait(timeout=120)

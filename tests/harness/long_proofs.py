@@ -32,7 +32,9 @@ class Recorder:
             )
 
     def is_whole(self):
-        """Whether all suites ran and nothing was selected: a part of the proofs is no results file."""
+        """Whether all suites ran and nothing was selected: a part of the proofs is no results
+        file.
+        """
         options = self.config.option
         folders = {os.path.basename(os.path.normpath(word)) for word in self.config.args}
         selected = options.keyword or options.markexpr or options.collectonly

@@ -1,7 +1,9 @@
 """How often a drawn test draws: a few times in the everyday run, in full under CK_TEST_LONG.
 
-Seeds are fixed, so that a failure comes back; CK_SEED=N draws from that one alone, CK_ROUNDS=N draws
-so often.  What a test records here stands in bench/results/long_proofs.json after a run with --long.
+Seeds are fixed, so that a failure comes back; CK_SEED=N draws from that one alone, CK_ROUNDS=N
+draws
+so often.  What a test records here stands in bench/results/long_proofs.json after a run with
+--long.
 """
 
 from __future__ import annotations

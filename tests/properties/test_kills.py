@@ -11,7 +11,7 @@ import time
 
 import pytest
 
-from contextkernel.store import blobs, recorder, ledger, settings, spool
+from contextkernel.store import blobs, ledger, recorder, settings, spool
 from rounds import for_seeds
 
 HOOKS = os.path.dirname(os.path.dirname(os.path.dirname(spool.__file__)))

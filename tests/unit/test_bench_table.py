@@ -190,7 +190,7 @@ def test_no_words_of_the_plot_lie_over_others():
         )  # px, more than a letter of 12 px takes
         left = x - width * {"start": 0, "middle": 0.5, "end": 1}[one.getAttribute("text-anchor")]
         boxes.append((left, left + width, y - 10, y + 3, words))
-    assert all(0 <= left and right <= bars.WIDTH for left, right, _, _, _ in boxes)
+    assert all(left >= 0 and right <= bars.WIDTH for left, right, _, _, _ in boxes)
     over = [
         (a[4], b[4])
         for i, a in enumerate(boxes)

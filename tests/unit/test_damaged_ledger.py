@@ -1,4 +1,7 @@
-"""A ledger that cannot serve is set aside, and a new one goes on: nothing is deleted, nothing stops, one line says so."""
+"""A ledger that cannot serve is set aside, and a new one goes on: nothing is deleted, nothing
+stops, one line says so.
+"""
+
 from __future__ import annotations
 
 import json
@@ -12,7 +15,7 @@ import time
 import pytest
 
 from contextkernel.handlers import verification
-from contextkernel.store import blobs, recorder, ledger, presence, settings, spool
+from contextkernel.store import blobs, ledger, presence, recorder, settings, spool
 
 HOOKS = os.path.dirname(os.path.dirname(os.path.dirname(os.path.abspath(verification.__file__))))
 SEED = 20261201
@@ -22,8 +25,21 @@ pytestmark = pytest.mark.usefixtures("own_ledger")
 
 
 def receipt(number, **more):
-    return dict({"session": "s", "tool_use_id": "u%d" % number, "tool": "Bash", "handle": "%012x" % number, "raw": 9000, "host": 9000, "shown": 100,
-                 "status": "pending", "lane": "resident", "command": "make %d" % number}, **more)
+    return dict(
+        {
+            "session": "s",
+            "tool_use_id": f"u{number:d}",
+            "tool": "Bash",
+            "handle": f"{number:012x}",
+            "raw": 9000,
+            "host": 9000,
+            "shown": 100,
+            "status": "pending",
+            "lane": "resident",
+            "command": f"make {number:d}",
+        },
+        **more,
+    )
 
 
 def filled(rows=400):
@@ -69,22 +85,48 @@ def a_pipe(path):
 
 
 DAMAGE = {
-    "empty": lambda path: os.truncate(path, 0), "10 bytes": lambda path: os.truncate(path, 10), "a page and a bit": lambda path: os.truncate(path, 5000),
-    "a third": lambda path: os.truncate(path, os.path.getsize(path) // 3), "noise": lambda path: bytes_at(path, 0, noise(os.path.getsize(path))),
-    "a noisy head": lambda path: bytes_at(path, 0, noise(100)), "noisy pages": lambda path: bytes_at(path, 4096, noise(20000)),
-    "a folder": a_folder, "a folder with something in it": lambda path: (a_folder(path), os.mkdir(os.path.join(path, "x"))), "a pipe": a_pipe, "a link": a_link,
-    "a link to nowhere": lambda path: (os.unlink(path), os.symlink("/nowhere/x", path)), "text": lambda path: open(path, "w").write("hello\n" * 2000) and None,
+    "empty": lambda path: os.truncate(path, 0),
+    "10 bytes": lambda path: os.truncate(path, 10),
+    "a page and a bit": lambda path: os.truncate(path, 5000),
+    "a third": lambda path: os.truncate(path, os.path.getsize(path) // 3),
+    "noise": lambda path: bytes_at(path, 0, noise(os.path.getsize(path))),
+    "a noisy head": lambda path: bytes_at(path, 0, noise(100)),
+    "noisy pages": lambda path: bytes_at(path, 4096, noise(20000)),
+    "a folder": a_folder,
+    "a folder with something in it": lambda path: (
+        a_folder(path),
+        os.mkdir(os.path.join(path, "x")),
+    ),
+    "a pipe": a_pipe,
+    "a link": a_link,
+    "a link to nowhere": lambda path: (os.unlink(path), os.symlink("/nowhere/x", path)),
+    "text": lambda path: open(path, "w").write("hello\n" * 2000) and None,
     "no tables": lambda path: (os.unlink(path), execute(path, "PRAGMA user_version = 1")),
-    "another's tables": lambda path: (os.unlink(path), execute(path, "CREATE TABLE receipts (a)", "CREATE TABLE x (b)", "PRAGMA user_version = 1")),
-    "one table less": lambda path: execute(path, "DROP TABLE generations"), "one column less": lambda path: execute(path, "ALTER TABLE faults RENAME COLUMN bytes TO size"),
-    "schema -1": lambda path: execute(path, "PRAGMA user_version = -1"), "schema -2147483648": lambda path: execute(path, "PRAGMA user_version = -2147483648"),
+    "another's tables": lambda path: (
+        os.unlink(path),
+        execute(path, "CREATE TABLE receipts (a)", "CREATE TABLE x (b)", "PRAGMA user_version = 1"),
+    ),
+    "one table less": lambda path: execute(path, "DROP TABLE generations"),
+    "one column less": lambda path: execute(path, "ALTER TABLE faults RENAME COLUMN bytes TO size"),
+    "schema -1": lambda path: execute(path, "PRAGMA user_version = -1"),
+    "schema -2147483648": lambda path: execute(path, "PRAGMA user_version = -2147483648"),
     "schema 2147483647": lambda path: execute(path, "PRAGMA user_version = 2147483647"),
-    "newer, without our tables": lambda path: (os.unlink(path), execute(path, "CREATE TABLE x (b)", "PRAGMA user_version = 7")),
+    "newer, without our tables": lambda path: (
+        os.unlink(path),
+        execute(path, "CREATE TABLE x (b)", "PRAGMA user_version = 7"),
+    ),
 }
-COMPANIONS = {"wal: a folder": ("-wal", os.mkdir), "shm: a folder": ("-shm", os.mkdir), "wal: a link": ("-wal", lambda path: os.symlink("/nowhere/x", path)),
-              "journal: a folder": ("-journal", os.mkdir)}
-HARMLESS = {"wal: noise": ("-wal", lambda path: open(path, "wb").write(noise(9000))), "shm: noise": ("-shm", lambda path: open(path, "wb").write(noise(40000))),
-            "journal: noise": ("-journal", lambda path: open(path, "wb").write(noise(9000)))}
+COMPANIONS = {
+    "wal: a folder": ("-wal", os.mkdir),
+    "shm: a folder": ("-shm", os.mkdir),
+    "wal: a link": ("-wal", lambda path: os.symlink("/nowhere/x", path)),
+    "journal: a folder": ("-journal", os.mkdir),
+}
+HARMLESS = {
+    "wal: noise": ("-wal", lambda path: open(path, "wb").write(noise(9000))),
+    "shm: noise": ("-shm", lambda path: open(path, "wb").write(noise(40000))),
+    "journal: noise": ("-journal", lambda path: open(path, "wb").write(noise(9000))),
+}
 
 
 def aside():
@@ -93,7 +135,12 @@ def aside():
 
 def report(capsys, *options):
     """What savings.py prints, its process apart."""
-    return subprocess.run([sys.executable, "-I", "-S", os.path.join(HOOKS, "savings.py")] + list(options), stdout=subprocess.PIPE, stderr=subprocess.PIPE, timeout=60)
+    return subprocess.run(
+        [sys.executable, "-I", "-S", os.path.join(HOOKS, "savings.py")] + list(options),
+        stdout=subprocess.PIPE,
+        stderr=subprocess.PIPE,
+        timeout=60,
+    )
 
 
 @pytest.mark.parametrize("what", DAMAGE)
@@ -106,10 +153,15 @@ def test_it_is_set_aside_and_the_next_goes_on(what, capsys):
         done = report(capsys)
         assert done.returncode == 0 and b"Traceback" not in done.stderr, done.stderr
         assert done.stdout.count(b"set aside as state.db.damaged-") == 1
-    assert aside()[0].startswith("state.db.damaged-2") and len([name for name in aside() if not name.endswith(("-wal", "-shm"))]) == 1
+    assert (
+        aside()[0].startswith("state.db.damaged-2")
+        and len([name for name in aside() if not name.endswith(("-wal", "-shm"))]) == 1
+    )
     assert len(json.loads(report(capsys, "--json").stdout)["set_aside"]) == 1
     books = ledger.open_ledger()
-    assert [row["session"] for row in books.rows("SELECT session FROM receipts")] == ["spooled"] and books.take("receipt", receipt(1))
+    assert [row["session"] for row in books.rows("SELECT session FROM receipts")] == [
+        "spooled"
+    ] and books.take("receipt", receipt(1))
     books.close()
     assert capsys.readouterr().err == ""
 
@@ -143,7 +195,7 @@ def test_a_running_process_that_meets_it_goes_on(what, tmp_path, capsys):
     found = ledger.open_ledger()
     uses = {row["tool_use_id"] for row in found.rows("SELECT tool_use_id FROM receipts")}
     found.close()
-    assert {"u%d" % number for number in range(2000, 2004)} <= uses
+    assert {f"u{number:d}" for number in range(2000, 2004)} <= uses
 
 
 @pytest.mark.parametrize("what", sorted(COMPANIONS))
@@ -151,7 +203,11 @@ def test_a_companion_that_is_no_file_is_set_aside_alone(what, capsys):
     path = filled(5)
     COMPANIONS[what][1](path + COMPANIONS[what][0])
     books = ledger.open_ledger()
-    assert len(books.rows("SELECT * FROM receipts")) == 5 and len(aside()) == 1 and capsys.readouterr().err.count("\n") == 1
+    assert (
+        len(books.rows("SELECT * FROM receipts")) == 5
+        and len(aside()) == 1
+        and capsys.readouterr().err.count("\n") == 1
+    )
     books.close()
 
 
@@ -228,13 +284,22 @@ books.close()
 def test_two_that_find_it_damaged_set_it_aside_once(what):
     path = filled(50)
     os.unlink(path) if what == "gone" else DAMAGE[what](path)
-    openers = [subprocess.Popen([sys.executable, "-I", "-S", "-c", OPENER, HOOKS, "p%d" % n], stdin=subprocess.PIPE, stderr=subprocess.PIPE) for n in range(4)]
+    openers = [
+        subprocess.Popen(
+            [sys.executable, "-I", "-S", "-c", OPENER, HOOKS, f"p{n}"],
+            stdin=subprocess.PIPE,
+            stderr=subprocess.PIPE,
+        )
+        for n in range(4)
+    ]
     for opener in openers:
         opener.stdin.write(b"\n")
         opener.stdin.flush()
     said = [opener.communicate(timeout=60)[1] for opener in openers]
     assert [opener.returncode for opener in openers] == [0] * 4, said
-    assert len(aside()) == (what != "gone") and b"".join(said).count(b"set aside") == (what != "gone")
+    assert len(aside()) == (what != "gone") and b"".join(said).count(b"set aside") == (
+        what != "gone"
+    )
     books = ledger.open_ledger()
     assert books.rows("SELECT COUNT(*) AS n FROM receipts") == [{"n": 80}]
     books.close()
@@ -245,17 +310,27 @@ def test_killed_at_any_moment_of_the_mending_nothing_is_lost():
     draw = random.Random(SEED)
     code = OPENER.replace("sys.stdin.readline()\n", "")
     for moment in range(12):
-        path = filled(5) if not os.path.lexists(os.path.join(settings.data_root(), "state.db")) else os.path.join(settings.data_root(), "state.db")
+        path = (
+            filled(5)
+            if not os.path.lexists(os.path.join(settings.data_root(), "state.db"))
+            else os.path.join(settings.data_root(), "state.db")
+        )
         with open(path, "wb") as file:
             file.write(b"noise %d" % moment * 300)
-        child = subprocess.Popen([sys.executable, "-I", "-S", "-c", code, HOOKS, "k%d" % moment], stderr=subprocess.DEVNULL)
+        child = subprocess.Popen(
+            [sys.executable, "-I", "-S", "-c", code, HOOKS, f"k{moment}"], stderr=subprocess.DEVNULL
+        )
         time.sleep(0.02 + draw.random() * 0.08)
         child.kill()
         child.wait()
         books = ledger.open_ledger()
-        assert books.take("receipt", receipt(moment, session="after%d" % moment))
+        assert books.take("receipt", receipt(moment, session=f"after{moment}"))
         books.close()
-        kept = [open(os.path.join(settings.data_root(), name), "rb").read() for name in os.listdir(settings.data_root()) if ".damaged-" in name and not name.endswith(("-wal", "-shm"))]
+        kept = [
+            open(os.path.join(settings.data_root(), name), "rb").read()
+            for name in os.listdir(settings.data_root())
+            if ".damaged-" in name and not name.endswith(("-wal", "-shm"))
+        ]
         assert b"noise %d" % moment * 300 in kept
 
 

@@ -1,4 +1,7 @@
-"""Opening what others own: regular files only, without blocking, with a limit; writing without following a link."""
+"""Opening what others own: regular files only, without blocking, with a limit; writing without
+following a link.
+"""
+
 from __future__ import annotations
 
 import os

@@ -1,8 +1,11 @@
 """Golden cases of T1: Markdown files under tests/corpus/t1, one folder per rule.
 
-A case is a heading, a line `command: …  · exit: N`, a block `input`, and a block `output` or `unchanged`.  Escape,
-carriage return and backspace are written ␛ ␍ ␈.  UPDATE_CORPUS=1 rewrites the outputs; review is the diff.
+A case is a heading, a line `command: …  · exit: N`, a block `input`, and a block `output` or
+`unchanged`.  Escape,
+carriage return and backspace are written ␛ ␍ ␈.  UPDATE_CORPUS=1 rewrites the outputs; review is
+the diff.
 """
+
 from __future__ import annotations
 
 import os
@@ -16,13 +19,25 @@ from contextkernel.normalize import Source, normalize
 from contextkernel.normalize.formats import FORMATS
 
 CORPUS = os.path.join(os.path.dirname(os.path.dirname(os.path.abspath(__file__))), "corpus", "t1")
-CASE = re.compile(r"^## (?P<name>[^\n]+)\n\ncommand: `(?P<command>[^\n]*)` · exit: (?P<code>\d+)\n\n````input\n(?P<input>.*?)\n````\n\n````(?P<kind>output|unchanged)\n(?P<output>(?:.*?\n)??)````$", re.M | re.S)
+CASE = re.compile(
+    (
+        r"^## (?P<name>[^\n]+)\n\ncommand: `(?P<command>[^\n]*)` · exit: "
+        r"(?P<code>\d+)\n\n````input\n(?P<input>.*?)\n````\n\n````(?P<kind>output"
+        r"|unchanged)\n(?P<output>(?:.*?\n)??)````$"
+    ),
+    re.M | re.S,
+)
 CONTROL = (("␛", "\x1b"), ("␍", "\r"), ("␈", "\b"))
 HANDLE = "7f3a12bc90de"
 
 
 def files():
-    return sorted(os.path.join(folder, name) for folder, _, names in os.walk(CORPUS) for name in names if name.endswith(".md"))
+    return sorted(
+        os.path.join(folder, name)
+        for folder, _, names in os.walk(CORPUS)
+        for name in names
+        if name.endswith(".md")
+    )
 
 
 def decoded(text):
@@ -41,7 +56,14 @@ def cases():
     for path in files():
         with open(path, encoding="utf-8", newline="") as handle:
             for match in CASE.finditer(handle.read()):
-                yield pytest.param(path, match, id="%s/%s" % (os.path.basename(os.path.dirname(path)), match.group("name").replace(" ", "-")))
+                yield pytest.param(
+                    path,
+                    match,
+                    id=(
+                        f"{os.path.basename(os.path.dirname(path))}/"
+                        f"{match.group('name').replace(' ', '-')}"
+                    ),
+                )
 
 
 @pytest.mark.parametrize("path, case", list(cases()))
@@ -69,7 +91,7 @@ def rewrite(path, case, shown):
     with open(path, encoding="utf-8", newline="") as handle:
         text = handle.read()
     block = case.group(0)
-    fresh = block[:case.start("output") - case.start()] + shown + "\n````"
+    fresh = block[: case.start("output") - case.start()] + shown + "\n````"
     with open(path, "w", encoding="utf-8", newline="") as handle:
         handle.write(text.replace(block, fresh))
 
@@ -87,4 +109,6 @@ def test_every_heading_is_a_case():
     for path in files():
         with open(path, encoding="utf-8", newline="") as handle:
             text = handle.read()
-        assert len(re.findall(r"^## ", re.sub(r"^````\w+\n.*?^````$", "", text, flags=re.M | re.S), re.M)) == len(CASE.findall(text)), path
+        assert len(
+            re.findall(r"^## ", re.sub(r"^````\w+\n.*?^````$", "", text, flags=re.M | re.S), re.M)
+        ) == len(CASE.findall(text)), path

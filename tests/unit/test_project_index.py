@@ -1,4 +1,7 @@
-"""The index: equal to a clean build after any edits, whatever the files hold; files are listed as git or .gitignore say."""
+"""The index: equal to a clean build after any edits, whatever the files hold; files are listed
+as git or .gitignore say.
+"""
+
 from __future__ import annotations
 
 import os
@@ -9,9 +12,10 @@ import subprocess
 
 import pytest
 
-from contextkernel.slicing.scan import file_kinds, scan_file
 from contextkernel.slicing.languages import language_of
-from contextkernel.store import index as indexes, tree
+from contextkernel.slicing.scan import file_kinds, scan_file
+from contextkernel.store import index as indexes
+from contextkernel.store import tree
 from contextkernel.store.ignore import refused, rules_of
 from rounds import drawing, for_seeds
 
@@ -19,7 +23,9 @@ WORDS = "store shelf open close number_of_items HttpServer parse token ledger sp
 
 
 def sources(root):
-    return {path: facts for path, facts in tree.listing(str(root)).files.items() if language_of(path)}
+    return {
+        path: facts for path, facts in tree.listing(str(root)).files.items() if language_of(path)
+    }
 
 
 def refreshed(root, base, **options):
@@ -31,7 +37,20 @@ def refreshed(root, base, **options):
 def some_source(draw):
     lines = []
     for _ in range(draw.randrange(1, 12)):
-        lines.append(draw.choice(["import %s", "from .%s import x", "def %s():\n    return 1", "class %s:\n    pass", "%s = 2", "# %s", '"""%s\ndef no(): pass\n"""']) % draw.choice(WORDS))
+        lines.append(
+            draw.choice(
+                [
+                    "import %s",
+                    "from .%s import x",
+                    "def %s():\n    return 1",
+                    "class %s:\n    pass",
+                    "%s = 2",
+                    "# %s",
+                    '"""%s\ndef no(): pass\n"""',
+                ]
+            )
+            % draw.choice(WORDS)
+        )
     return "\n".join(lines) + "\n"
 
 
@@ -53,7 +72,9 @@ def check_incremental(seed, tmp_path):
     clock = 1_600_000_000
     for step in range(35):
         for _ in range(draw.randrange(1, 4)):
-            path = root / draw.choice(["a.py", "b.py", "pkg/c.py", "pkg/d.js", "e.go", "pkg/sub/f.py"])
+            path = root / draw.choice(
+                ["a.py", "b.py", "pkg/c.py", "pkg/d.js", "e.go", "pkg/sub/f.py"]
+            )
             if path.exists() and draw.random() < 0.25:
                 path.unlink()
                 continue
@@ -63,8 +84,8 @@ def check_incremental(seed, tmp_path):
             os.utime(path, (clock, clock))
         kept = refreshed(root, tmp_path / "kept.db", segment_bytes=draw.choice([1, 200, 1 << 20]))
         if step % 7 == 6:
-            clean = refreshed(root, tmp_path / ("clean%d.db" % step))
-            assert kept.content() == clean.content(), "seed %d, step %d" % (seed, step)
+            clean = refreshed(root, tmp_path / (f"clean{step}.db"))
+            assert kept.content() == clean.content(), f"seed {seed:d}, step {step}"
             clean.close()
         kept.close()
 
@@ -77,9 +98,11 @@ def test_a_merge_keeps_the_content(tmp_path):
     root = tmp_path / "repo"
     root.mkdir()
     for number in range(30):
-        (root / ("f%d.py" % number)).write_text(some_source(random.Random(number)))
+        (root / (f"f{number}.py")).write_text(some_source(random.Random(number)))
     many = refreshed(root, tmp_path / "many.db", segment_bytes=1)
-    assert segments_of(many, "recent") == 1 and segments_of(many, "posting") == 0, "30 segments are merged"
+    assert segments_of(many, "recent") == 1 and segments_of(many, "posting") == 0, (
+        "30 segments are merged"
+    )
     assert many.content() == refreshed(root, tmp_path / "one.db").content()
 
 
@@ -87,19 +110,23 @@ def test_merges_of_small_segments_leave_the_large_one_until_much_is_dead(tmp_pat
     root = tmp_path / "repo"
     root.mkdir()
     for number in range(120):
-        (root / ("f%d.py" % number)).write_text(some_source(random.Random(number)))
-    monkeypatch.setattr(indexes, "LARGE_BYTES", sum(os.path.getsize(str(path)) for path in root.iterdir()) // 2)
+        (root / (f"f{number}.py")).write_text(some_source(random.Random(number)))
+    monkeypatch.setattr(
+        indexes, "LARGE_BYTES", sum(os.path.getsize(str(path)) for path in root.iterdir()) // 2
+    )
     kept = refreshed(root, tmp_path / "i.db")
     assert (segments_of(kept, "posting"), segments_of(kept, "recent")) == (1, 0)
     large = lambda: kept.base.execute("SELECT term, value FROM posting ORDER BY term").fetchall()
     before, recent, changed = large(), [], []
     for step in range(60):
-        (root / ("f%d.py" % (step % 4))).write_text(some_source(random.Random(100 + step)))
+        (root / (f"f{step % 4}.py")).write_text(some_source(random.Random(100 + step)))
         kept.refresh(str(root), sources(root), scan_file.scan)
         recent.append(segments_of(kept, "recent"))
         changed.append(large() != before)
         before = large()
-    assert max(recent) == 12 and recent[12] == 1 and not any(changed[:13]), "the first merge leaves the large segment"
+    assert max(recent) == 12 and recent[12] == 1 and not any(changed[:13]), (
+        "the first merge leaves the large segment"
+    )
     assert sum(changed) == 1 and recent[changed.index(True)] == 0, "a fifth is dead"
     assert kept.content() == refreshed(root, tmp_path / "one.db").content()
 
@@ -108,7 +135,7 @@ def test_a_build_that_ends_early_goes_on_where_it_was(tmp_path):
     root = tmp_path / "repo"
     root.mkdir()
     for number in range(6):
-        (root / ("f%d.py" % number)).write_text("def f%d(): pass\n" % number)
+        (root / (f"f{number}.py")).write_text(f"def f{number}(): pass\n")
     scanned = []
 
     def dying(path, data):
@@ -132,7 +159,9 @@ def test_a_damaged_file_and_another_version_begin_anew(tmp_path):
     (root / "a.py").write_text("def go(): pass\n")
     base.write_bytes(b"no database at all" * 100)
     kept = refreshed(root, base)
-    assert [row.path for row in kept.files()] == ["a.py"] and stat.S_IMODE(os.stat(base).st_mode) == 0o600
+    assert [row.path for row in kept.files()] == ["a.py"] and stat.S_IMODE(
+        os.stat(base).st_mode
+    ) == 0o600
     kept.close()
     assert indexes.Index(str(base), "2").files() == []
 
@@ -142,31 +171,45 @@ def test_a_new_index_is_for_its_user_only(tmp_path):
     assert stat.S_IMODE(os.stat(tmp_path / "i.db").st_mode) == 0o600
 
 
-@pytest.mark.parametrize("data, names, line", [
-    pytest.param(b"\xef\xbb\xbfimport os\ndef go(): pass\n", ["go"], 2, id="byte order mark"),
-    pytest.param(b"def go(): pass\n\0\ndef on(): pass\n", ["go", "on"], 1, id="NUL"),
-    pytest.param("# caf\xe9\ndef go(): pass\n".encode("latin-1"), ["go"], 2, id="Latin-1"),
-    pytest.param("def go(): pass\n".encode("utf-16"), ["go"], 1, id="UTF-16"),
-    pytest.param(b"a = 1\r\n\r\ndef go():\r\n    pass\r\n", ["go"], 3, id="CRLF"),
-    pytest.param(b"print 'old'\ndef go(x:\n", ["go"], 2, id="no valid Python"),
-    pytest.param(b'"""\ndef no(): pass\n"""\ndef go(): pass\n', ["go"], 4, id="in a docstring"),
-    pytest.param(b"# it's \"\"\" here\ndef go(): pass\n", ["go"], 2, id="a triple quote in a comment"),
-    pytest.param(b"x = '\"\"\"'\ndef go(): pass\n", ["go"], 2, id="a triple quote in a string"),
-])
+@pytest.mark.parametrize(
+    "data, names, line",
+    [
+        pytest.param(b"\xef\xbb\xbfimport os\ndef go(): pass\n", ["go"], 2, id="byte order mark"),
+        pytest.param(b"def go(): pass\n\0\ndef on(): pass\n", ["go", "on"], 1, id="NUL"),
+        pytest.param("# caf\xe9\ndef go(): pass\n".encode("latin-1"), ["go"], 2, id="Latin-1"),
+        pytest.param("def go(): pass\n".encode("utf-16"), ["go"], 1, id="UTF-16"),
+        pytest.param(b"a = 1\r\n\r\ndef go():\r\n    pass\r\n", ["go"], 3, id="CRLF"),
+        pytest.param(b"print 'old'\ndef go(x:\n", ["go"], 2, id="no valid Python"),
+        pytest.param(b'"""\ndef no(): pass\n"""\ndef go(): pass\n', ["go"], 4, id="in a docstring"),
+        pytest.param(
+            b'# it\'s """ here\ndef go(): pass\n', ["go"], 2, id="a triple quote in a comment"
+        ),
+        pytest.param(b'x = \'"""\'\ndef go(): pass\n', ["go"], 2, id="a triple quote in a string"),
+    ],
+)
 def test_odd_python(data, names, line):
     found = scan_file.scan("a.py", data)
     functions = [one for one in found.definitions if one.kind == "def"]
-    assert [one.name for one in functions] == names and functions[0].line == line and found.note == ""
+    assert (
+        [one.name for one in functions] == names and functions[0].line == line and found.note == ""
+    )
 
 
-@pytest.mark.parametrize("path, data, note", [
-    ("a.js", b"var a=1;" * 2000, "minified"),
-    ("a.py", b"x = 1\n" * 200_000, "big"),
-    ("a.c", bytes(range(256)) * 40, "binary"),
-    ("a.go", b"// Code generated by protoc-gen-go. DO NOT EDIT.\npackage a\n", "generated"),
-    ("node_modules/a/a.js", b"var a = 1\n", "vendored"),
-    ("build/a.py", b"a = 1\n", ""), ("dist/a.py", b"a = 1\n", ""), ("env/a.py", b"a = 1\n", ""), ("target/a.rs", b"fn a() {}\n", ""), ("coverage/a.py", b"a = 1\n", ""),
-])
+@pytest.mark.parametrize(
+    "path, data, note",
+    [
+        ("a.js", b"var a=1;" * 2000, "minified"),
+        ("a.py", b"x = 1\n" * 200_000, "big"),
+        ("a.c", bytes(range(256)) * 40, "binary"),
+        ("a.go", b"// Code generated by protoc-gen-go. DO NOT EDIT.\npackage a\n", "generated"),
+        ("node_modules/a/a.js", b"var a = 1\n", "vendored"),
+        ("build/a.py", b"a = 1\n", ""),
+        ("dist/a.py", b"a = 1\n", ""),
+        ("env/a.py", b"a = 1\n", ""),
+        ("target/a.rs", b"fn a() {}\n", ""),
+        ("coverage/a.py", b"a = 1\n", ""),
+    ],
+)
 def test_what_is_not_scanned_says_why_and_names_of_folders_do_not_count(path, data, note):
     assert scan_file.scan(path, data).note == note
 
@@ -175,13 +218,48 @@ def test_what_is_not_scanned_says_why_and_names_of_folders_do_not_count(path, da
 def test_any_bytes_are_scanned(suffix, record_property):
     draw, count = drawing(record_property, 40, 4000)
     for _ in range(count):
-        pieces = [b'"', b"'", b"`", b"/*", b"*/", b"//", b"#", b"\\", b"\n", b'"""', b"def a(", b"class B {", b"fn x", b"\xff", b"import (", b"(", b"r#\"", b"/", b"a.b"]
+        pieces = [
+            b'"',
+            b"'",
+            b"`",
+            b"/*",
+            b"*/",
+            b"//",
+            b"#",
+            b"\\",
+            b"\n",
+            b'"""',
+            b"def a(",
+            b"class B {",
+            b"fn x",
+            b"\xff",
+            b"import (",
+            b"(",
+            b'r#"',
+            b"/",
+            b"a.b",
+        ]
         scan_file.scan("x." + suffix, b"".join(draw.choice(pieces) for _ in range(400)))
 
 
 def test_a_walk_honours_gitignore_and_skips_tools_and_links(tmp_path):
-    files = {".gitignore": "*.log\n/out/\nkeep/*\n!keep/this.py\n", "a.py": "", "x.log": "", "out/b.py": "", "sub/out/c.py": "", "keep/that.py": "", "keep/this.py": "",
-             "sub/.gitignore": "local.py\n", "sub/local.py": "", "build/d.py": "", "node_modules/m/e.py": "", "env/pyvenv.cfg": "", "env/lib/f.py": "", "target/CACHEDIR.TAG": "", "target/g.rs": ""}
+    files = {
+        ".gitignore": "*.log\n/out/\nkeep/*\n!keep/this.py\n",
+        "a.py": "",
+        "x.log": "",
+        "out/b.py": "",
+        "sub/out/c.py": "",
+        "keep/that.py": "",
+        "keep/this.py": "",
+        "sub/.gitignore": "local.py\n",
+        "sub/local.py": "",
+        "build/d.py": "",
+        "node_modules/m/e.py": "",
+        "env/pyvenv.cfg": "",
+        "env/lib/f.py": "",
+        "target/CACHEDIR.TAG": "",
+        "target/g.rs": "",
+    }
     for name, text in files.items():
         (tmp_path / name).parent.mkdir(parents=True, exist_ok=True)
         (tmp_path / name).write_text(text)
@@ -189,7 +267,12 @@ def test_a_walk_honours_gitignore_and_skips_tools_and_links(tmp_path):
     os.symlink(tmp_path / "a.py", tmp_path / "alias.py")
     found = tree.listing(str(tmp_path))
     assert found.how == "walk"
-    assert [path for path in found.files if path.endswith((".py", ".rs"))] == ["a.py", "build/d.py", "keep/this.py", "sub/out/c.py"]
+    assert [path for path in found.files if path.endswith((".py", ".rs"))] == [
+        "a.py",
+        "build/d.py",
+        "keep/this.py",
+        "sub/out/c.py",
+    ]
     assert any("env" in note for note in found.skipped)
 
 
@@ -202,18 +285,44 @@ def test_git_says_what_is_source(tmp_path):
     subprocess.run(["git", "-C", str(tmp_path), "add", "-f", "build/a.py"], check=True)
     found = tree.listing(str(tmp_path))
     assert found.how == "git" and sorted(found.files) == [".gitignore", "build/a.py", "new.py"]
-    assert "a.py" in tree.listing(str(tmp_path / "build")).files, "a folder below the root is listed relative to itself"
+    assert "a.py" in tree.listing(str(tmp_path / "build")).files, (
+        "a folder below the root is listed relative to itself"
+    )
 
 
-@pytest.mark.parametrize("rules, path, is_folder, ignored", [
-    ("*.pyc", "a/b.pyc", False, True), ("/top", "a/top", False, False), ("doc/*.txt", "doc/a/b.txt", False, False), ("doc/**/b.txt", "doc/a/b.txt", False, True),
-    ("x/", "x", False, False), ("x/", "x", True, True), ("[ab].c", "a.c", False, True), ("a\n!a", "a", False, False), ("#a", "#a", False, False), ("\\#a", "#a", False, True),
-])
+@pytest.mark.parametrize(
+    "rules, path, is_folder, ignored",
+    [
+        ("*.pyc", "a/b.pyc", False, True),
+        ("/top", "a/top", False, False),
+        ("doc/*.txt", "doc/a/b.txt", False, False),
+        ("doc/**/b.txt", "doc/a/b.txt", False, True),
+        ("x/", "x", False, False),
+        ("x/", "x", True, True),
+        ("[ab].c", "a.c", False, True),
+        ("a\n!a", "a", False, False),
+        ("#a", "#a", False, False),
+        ("\\#a", "#a", False, True),
+    ],
+)
 def test_ignore_rules(rules, path, is_folder, ignored):
     assert refused(path, is_folder, [("", rules_of(rules))]) is ignored
 
 
 def test_roles():
-    assert [file_kinds.role_of(path) for path in ("tests/a.py", "src/a_test.go", "a.spec.ts", "src/FooTest.java", "latest.py", "django/test/client.py", "app/migrations/0001_x.py", "db/migrations/loader.py")] == [
-        "test", "test", "test", "test", "impl", "impl", "migration", "impl"]
-    assert file_kinds.test_folders(["test/test_a.py", "test/b.py", "django/test/client.py"]) == {"test"}
+    assert [
+        file_kinds.role_of(path)
+        for path in (
+            "tests/a.py",
+            "src/a_test.go",
+            "a.spec.ts",
+            "src/FooTest.java",
+            "latest.py",
+            "django/test/client.py",
+            "app/migrations/0001_x.py",
+            "db/migrations/loader.py",
+        )
+    ] == ["test", "test", "test", "test", "impl", "impl", "migration", "impl"]
+    assert file_kinds.test_folders(["test/test_a.py", "test/b.py", "django/test/client.py"]) == {
+        "test"
+    }

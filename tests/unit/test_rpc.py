@@ -1,4 +1,5 @@
 """JSON-RPC streams: any bytes in, whole messages out."""
+
 from __future__ import annotations
 
 import json
@@ -16,7 +17,7 @@ def lines_of(data: bytes, longest: int = jsonrpc.LONGEST_LINE, chunks: int = 1 <
 
     def write():
         for at in range(0, len(data), chunks):
-            os.write(into, data[at:at + chunks])
+            os.write(into, data[at : at + chunks])
         os.close(into)
 
     writer = threading.Thread(target=write)
@@ -32,14 +33,18 @@ def lines_of(data: bytes, longest: int = jsonrpc.LONGEST_LINE, chunks: int = 1 <
     return lines
 
 
-@pytest.mark.parametrize("data, lines", [
-    (b"", []),
-    (b"a\nb\n", [b"a", b"b"]),
-    (b"a\nb", [b"a", b"b"]),
-    (b"\n\n", [b"", b""]),
-    (b"a\r\nb\x0cc\x85d\xe2\x80\xa8e\n", [b"a\r", b"b\x0cc\x85d\xe2\x80\xa8e"]),
-    (b"\0\n\xff\xfe\n", [b"\0", b"\xff\xfe"]),
-], ids=["empty", "two", "unended", "blank", "other separators", "no text"])
+@pytest.mark.parametrize(
+    "data, lines",
+    [
+        (b"", []),
+        (b"a\nb\n", [b"a", b"b"]),
+        (b"a\nb", [b"a", b"b"]),
+        (b"\n\n", [b"", b""]),
+        (b"a\r\nb\x0cc\x85d\xe2\x80\xa8e\n", [b"a\r", b"b\x0cc\x85d\xe2\x80\xa8e"]),
+        (b"\0\n\xff\xfe\n", [b"\0", b"\xff\xfe"]),
+    ],
+    ids=["empty", "two", "unended", "blank", "other separators", "no text"],
+)
 @pytest.mark.parametrize("chunks", [1, 1 << 14])
 def test_lines(data, lines, chunks):
     assert lines_of(data, chunks=chunks) == lines
@@ -66,50 +71,72 @@ def test_unended_line_above_the_limit_is_cut_too():
     assert len(cut) < 10000 and jsonrpc.id_in(cut) == "k"
 
 
-@pytest.mark.parametrize("line, identity", [
-    (b'{"jsonrpc":"2.0","id":7,"method":"x","params":{', 7),
-    (b'{"id":"a-b","method":', "a-b"),
-    (b'xx,"jsonrpc":"2.0","id":-3}', -3),
-    (b'{"method":"x","params":{"jsonrpc":"2.0","id":5}}', None),
-    (b'{"method":"x","params":{"id":5},', None),
-    (b'{"jsonrpc":"2.0","id":1.5,', None),
-    (b'{"jsonrpc":"2.0","id":"\xff",', None),
-    (b"garbage", None),
-    (b"", None),
-])
+@pytest.mark.parametrize(
+    "line, identity",
+    [
+        (b'{"jsonrpc":"2.0","id":7,"method":"x","params":{', 7),
+        (b'{"id":"a-b","method":', "a-b"),
+        (b'xx,"jsonrpc":"2.0","id":-3}', -3),
+        (b'{"method":"x","params":{"jsonrpc":"2.0","id":5}}', None),
+        (b'{"method":"x","params":{"id":5},', None),
+        (b'{"jsonrpc":"2.0","id":1.5,', None),
+        (b'{"jsonrpc":"2.0","id":"\xff",', None),
+        (b"garbage", None),
+        (b"", None),
+    ],
+)
 def test_id_in(line, identity):
     assert jsonrpc.id_in(line) == identity
 
 
-@pytest.mark.parametrize("line", [b"x", b"", b"{", b"\0", b'"\xff"', b"\xef\xbb\xbf{}", b"[" * 200000])
+@pytest.mark.parametrize(
+    "line", [b"x", b"", b"{", b"\0", b'"\xff"', b"\xef\xbb\xbf{}", b"[" * 200000]
+)
 def test_no_json_is_refused(line):
     with pytest.raises(jsonrpc.Refusal) as refused:
         jsonrpc.decode(line)
     assert refused.value.code == jsonrpc.PARSE_ERROR
 
 
-@pytest.mark.parametrize("message, code", [
-    ([], jsonrpc.INVALID_REQUEST), (1, jsonrpc.INVALID_REQUEST), ("x", jsonrpc.INVALID_REQUEST), (None, jsonrpc.INVALID_REQUEST),
-    ({}, jsonrpc.INVALID_REQUEST), ({"id": 1}, jsonrpc.INVALID_REQUEST), ({"id": 1, "method": 5}, jsonrpc.INVALID_REQUEST),
-    ({"id": 1, "method": ""}, jsonrpc.INVALID_REQUEST), ({"id": None, "method": "ping"}, jsonrpc.INVALID_REQUEST),
-    ({"id": True, "method": "ping"}, jsonrpc.INVALID_REQUEST), ({"id": {}, "method": "ping"}, jsonrpc.INVALID_REQUEST),
-    ({"id": 1.5, "method": "ping"}, jsonrpc.INVALID_REQUEST), ({"id": 1, "method": "ping", "params": []}, jsonrpc.INVALID_PARAMS),
-    ({"id": 1, "method": "ping", "params": "x"}, jsonrpc.INVALID_PARAMS),
-])
+@pytest.mark.parametrize(
+    "message, code",
+    [
+        ([], jsonrpc.INVALID_REQUEST),
+        (1, jsonrpc.INVALID_REQUEST),
+        ("x", jsonrpc.INVALID_REQUEST),
+        (None, jsonrpc.INVALID_REQUEST),
+        ({}, jsonrpc.INVALID_REQUEST),
+        ({"id": 1}, jsonrpc.INVALID_REQUEST),
+        ({"id": 1, "method": 5}, jsonrpc.INVALID_REQUEST),
+        ({"id": 1, "method": ""}, jsonrpc.INVALID_REQUEST),
+        ({"id": None, "method": "ping"}, jsonrpc.INVALID_REQUEST),
+        ({"id": True, "method": "ping"}, jsonrpc.INVALID_REQUEST),
+        ({"id": {}, "method": "ping"}, jsonrpc.INVALID_REQUEST),
+        ({"id": 1.5, "method": "ping"}, jsonrpc.INVALID_REQUEST),
+        ({"id": 1, "method": "ping", "params": []}, jsonrpc.INVALID_PARAMS),
+        ({"id": 1, "method": "ping", "params": "x"}, jsonrpc.INVALID_PARAMS),
+    ],
+)
 def test_what_is_no_request(message, code):
     with pytest.raises(jsonrpc.Refusal) as refused:
         jsonrpc.request(message)
     assert refused.value.code == code
 
 
-@pytest.mark.parametrize("message, request_", [
-    ({"id": 1, "method": "ping"}, jsonrpc.Request(1, "ping", {})),
-    ({"id": "a", "method": "ping", "params": None}, jsonrpc.Request("a", "ping", {})),
-    ({"id": 0, "method": "m", "params": {"x": 1}, "extra": 2}, jsonrpc.Request(0, "m", {"x": 1})),
-    ({"method": "notifications/x"}, jsonrpc.Request(None, "notifications/x", {})),
-    ({"id": 9, "result": {"roots": []}}, jsonrpc.Request(9, "", {}, {"roots": []})),
-    ({"id": 9, "error": {"code": 1}}, jsonrpc.Request(9, "", {}, None)),
-])
+@pytest.mark.parametrize(
+    "message, request_",
+    [
+        ({"id": 1, "method": "ping"}, jsonrpc.Request(1, "ping", {})),
+        ({"id": "a", "method": "ping", "params": None}, jsonrpc.Request("a", "ping", {})),
+        (
+            {"id": 0, "method": "m", "params": {"x": 1}, "extra": 2},
+            jsonrpc.Request(0, "m", {"x": 1}),
+        ),
+        ({"method": "notifications/x"}, jsonrpc.Request(None, "notifications/x", {})),
+        ({"id": 9, "result": {"roots": []}}, jsonrpc.Request(9, "", {}, {"roots": []})),
+        ({"id": 9, "error": {"code": 1}}, jsonrpc.Request(9, "", {}, None)),
+    ],
+)
 def test_requests(message, request_):
     assert jsonrpc.request(message) == request_
 

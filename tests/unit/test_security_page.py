@@ -1,4 +1,5 @@
 """SECURITY.md: each line of its tables names tests that exist, and says something once."""
+
 from __future__ import annotations
 
 import os

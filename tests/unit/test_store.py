@@ -1,4 +1,7 @@
-"""The store: durable before it is named, byte-exact, one meaning per handle, usable or plainly refused."""
+"""The store: durable before it is named, byte-exact, one meaning per handle, usable or plainly
+refused.
+"""
+
 import json
 import os
 import sqlite3
@@ -11,7 +14,7 @@ import zlib
 import pytest
 
 from contextkernel import savings
-from contextkernel.store import blobs, recorder, ledger, presence, backoff, settings, spool
+from contextkernel.store import backoff, blobs, ledger, presence, recorder, settings, spool
 from rounds import drawing
 
 
@@ -27,7 +30,11 @@ def test_bytes_come_back_exactly(record_property):
     for size in [0, 1, 100, 70000][:count] + [draw.randrange(20000) for _ in range(count - 4)]:
         data = bytes(draw.randrange(256) for _ in range(size))
         handle = blobs.put(data)
-        assert blobs.get(handle) == data and blobs.get(handle[:8]) == data and blobs.put(data) == handle
+        assert (
+            blobs.get(handle) == data
+            and blobs.get(handle[:8]) == data
+            and blobs.put(data) == handle
+        )
 
 
 def test_files_are_private(tmp_path):
@@ -41,7 +48,7 @@ def test_files_are_private(tmp_path):
 
 
 def test_a_handle_keeps_its_meaning_when_digits_clash(monkeypatch):
-    monkeypatch.setattr(blobs, "digest_of", lambda data: "ab" * 6 + ("%02x" % (data[0])) * 26)
+    monkeypatch.setattr(blobs, "digest_of", lambda data: "ab" * 6 + (f"{data[0]:02x}") * 26)
     first, second = blobs.put(b"\x01one"), blobs.put(b"\x02two")
     assert first == "ab" * 6 and len(second) > 12
     assert blobs.find(first).endswith(".12") and blobs.find(second).endswith(".16")
@@ -86,7 +93,11 @@ def test_quota_and_age_spare_pins(monkeypatch):
 
 
 def test_spool_is_taken_in_once_and_rows_survive_a_kill():
-    script = "import os, sys; sys.path.insert(0, sys.argv[1]); from contextkernel.store import spool; spool.append('receipt', {'session': 's', 'tool_use_id': 't', 'raw': 8}); os.kill(os.getpid(), 9)"
+    script = (
+        "import os, sys; sys.path.insert(0, sys.argv[1]); from contextkernel.store import spool; "
+        "spool.append('receipt', {'session': 's', 'tool_use_id': 't', 'raw': 8}); "
+        "os.kill(os.getpid(), 9)"
+    )
     hooks = os.path.dirname(os.path.dirname(os.path.dirname(spool.__file__)))
     assert subprocess.run([sys.executable, "-c", script, hooks]).returncode == -9
     books = ledger.open_ledger()
@@ -96,7 +107,13 @@ def test_spool_is_taken_in_once_and_rows_survive_a_kill():
 
 def test_damaged_spool_rows_become_notes():
     path = os.path.join(settings.folder("spool"), "1-999999999.jsonl")
-    rows = [b'{"kind": "fault", "handle": "ab"}', b"not json", b"[]", b'{"kind": "receipt", "session": {"a": 1}}', b'{"kind": "rec']
+    rows = [
+        b'{"kind": "fault", "handle": "ab"}',
+        b"not json",
+        b"[]",
+        b'{"kind": "receipt", "session": {"a": 1}}',
+        b'{"kind": "rec',
+    ]
     with open(path, "wb") as file:
         file.write(b"\n".join(rows))
     books = ledger.open_ledger()
@@ -119,7 +136,11 @@ def test_schema_moves_forward_and_rows_stay(monkeypatch):
     books = ledger.open_ledger()
     books.take("receipt", {"session": "s", "tool_use_id": "t", "raw": 5})
     books.close()
-    monkeypatch.setattr(ledger, "MIGRATIONS", {**ledger.MIGRATIONS, ledger.SCHEMA: "ALTER TABLE receipts ADD COLUMN extra TEXT;"})
+    monkeypatch.setattr(
+        ledger,
+        "MIGRATIONS",
+        {**ledger.MIGRATIONS, ledger.SCHEMA: "ALTER TABLE receipts ADD COLUMN extra TEXT;"},
+    )
     monkeypatch.setattr(ledger, "SCHEMA", ledger.SCHEMA + 1)
     rows = ledger.open_ledger().rows("SELECT * FROM receipts")
     assert rows[0]["raw"] == 5 and "extra" in rows[0]
@@ -133,7 +154,9 @@ def test_a_locked_database_does_not_lose_rows():
     recorder.record("receipt", {"session": "s", "tool_use_id": "t", "raw": 7})
     other.rollback()
     other.close()
-    assert [row["raw"] for row in books.rows("SELECT * FROM receipts")] == [] and books.take_spool() == 1
+    assert [
+        row["raw"] for row in books.rows("SELECT * FROM receipts")
+    ] == [] and books.take_spool() == 1
     assert [row["raw"] for row in books.rows("SELECT * FROM receipts")] == [7]
 
 
@@ -161,7 +184,10 @@ def test_rest_after_three_refusals_probes_every_tenth_and_heals():
     assert not backoff.resting("s", "Bash")
 
 
-@pytest.mark.parametrize("content", ["", "[]", "null", '{"refused": 3}', '{"refused": {"Bash": "many"}, "seen": []}', "{"])
+@pytest.mark.parametrize(
+    "content",
+    ["", "[]", "null", '{"refused": 3}', '{"refused": {"Bash": "many"}, "seen": []}', "{"],
+)
 def test_a_damaged_rest_file_means_no_rest(content):
     settings.folder("rest")
     with open(os.path.join(settings.data_root(), "rest", "s.json"), "w") as file:
@@ -181,7 +207,17 @@ def test_live_is_this_process_until_it_ends():
     assert not presence.served("s")
 
 
-@pytest.mark.parametrize("value, number, yes", [("", 800, False), ("abc", 800, True), ("-5", 800, True), (" 12 ", 12, True), ("0", 0, False), ("1e3", 800, True)])
+@pytest.mark.parametrize(
+    "value, number, yes",
+    [
+        ("", 800, False),
+        ("abc", 800, True),
+        ("-5", 800, True),
+        (" 12 ", 12, True),
+        ("0", 0, False),
+        ("1e3", 800, True),
+    ],
+)
 def test_settings_are_read_tolerantly(monkeypatch, value, number, yes):
     monkeypatch.setenv("CK_MIN_TOKENS", value)
     monkeypatch.setenv("CK_LOG_OFF", value)
@@ -191,7 +227,9 @@ def test_settings_are_read_tolerantly(monkeypatch, value, number, yes):
 def test_a_relative_xdg_folder_is_ignored(monkeypatch):
     monkeypatch.delenv("CK_DATA")
     monkeypatch.setenv("XDG_STATE_HOME", "relative")
-    assert settings.data_root() == os.path.join(os.path.expanduser("~"), ".local", "state", "context-kernel")
+    assert settings.data_root() == os.path.join(
+        os.path.expanduser("~"), ".local", "state", "context-kernel"
+    )
 
 
 def test_spool_rows_are_ascii_lines():
@@ -212,16 +250,33 @@ def test_a_spool_file_of_the_same_name_is_new_rows():
     assert [fault["bytes"] for fault in books.rows("SELECT * FROM faults ORDER BY bytes")] == [5, 7]
 
 
-@pytest.mark.parametrize("row", [b'{"kind": "fault", "bytes": 99999999999999999999999}', b"[" * 200000, b"\0" * 300, b'{"kind": "receipt", "raw": "abc", "status": "verified"}',
-                                 b'{"kind": "fault", "bytes": 1e999}', b'{"kind": "receipt", "session": [1]}'], ids=lambda row: repr(row[:30]))
+@pytest.mark.parametrize(
+    "row",
+    [
+        b'{"kind": "fault", "bytes": 99999999999999999999999}',
+        b"[" * 200000,
+        b"\0" * 300,
+        b'{"kind": "receipt", "raw": "abc", "status": "verified"}',
+        b'{"kind": "fault", "bytes": 1e999}',
+        b'{"kind": "receipt", "session": [1]}',
+    ],
+    ids=lambda row: repr(row[:30]),
+)
 def test_no_spool_row_stops_the_ledger(row):
     with open(os.path.join(settings.folder("spool"), "1-1.jsonl"), "wb") as file:
         file.write(row + b'\n{"kind": "note", "text": "ok"}\n')
-    with open(os.path.join(settings.folder("spool"), "%d-%d.jsonl" % (time.time_ns(), 1 << 70)), "wb") as file:
+    with open(
+        os.path.join(settings.folder("spool"), f"{time.time_ns():d}-{1 << 70:d}.jsonl"), "wb"
+    ) as file:
         file.write(b"{}\n")
     books = ledger.open_ledger()
-    assert "ok" in [note["text"] for note in books.rows("SELECT * FROM notes")] and os.listdir(settings.folder("spool")) == []
-    savings.as_text(savings.summary(books.rows("SELECT * FROM receipts"), books.rows("SELECT * FROM faults")))
+    assert (
+        "ok" in [note["text"] for note in books.rows("SELECT * FROM notes")]
+        and os.listdir(settings.folder("spool")) == []
+    )
+    savings.as_text(
+        savings.summary(books.rows("SELECT * FROM receipts"), books.rows("SELECT * FROM faults"))
+    )
 
 
 def test_a_lone_surrogate_costs_no_receipt():
@@ -238,7 +293,9 @@ def test_results_without_an_id_are_one_each():
 
 
 def test_a_handle_keeps_its_meaning_when_its_blob_is_gone(monkeypatch):
-    monkeypatch.setattr(blobs, "digest_of", lambda data: "abcdef123456" + ("0" if data == b"one" else "1") * 52)
+    monkeypatch.setattr(
+        blobs, "digest_of", lambda data: "abcdef123456" + ("0" if data == b"one" else "1") * 52
+    )
     one, other = blobs.put(b"one"), blobs.put(b"other")
     os.unlink(blobs.find(one))
     with pytest.raises(blobs.UnknownHandle):

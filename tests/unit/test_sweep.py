@@ -1,4 +1,7 @@
-"""A sweep removes nothing that somebody may still be shown; one receipt that cannot be judged stops nothing else."""
+"""A sweep removes nothing that somebody may still be shown; one receipt that cannot be judged
+stops nothing else.
+"""
+
 from __future__ import annotations
 
 import json
@@ -9,9 +12,9 @@ import time
 
 import pytest
 
-from contextkernel.handlers import verification
 from contextkernel.clients.claude import session_files as folders
-from contextkernel.store import blobs, recorder, ledger, presence, spool
+from contextkernel.handlers import verification
+from contextkernel.store import blobs, ledger, presence, recorder, spool
 
 DAY = 86400
 
@@ -28,7 +31,17 @@ def old_blob(days=3):
 
 
 def given(books, handle, session, transcript="", days=3):
-    assert books.take("receipt", {"session": session, "tool_use_id": handle, "handle": handle, "at": time.time() - days * DAY, "status": "verified", "transcript": transcript})
+    assert books.take(
+        "receipt",
+        {
+            "session": session,
+            "tool_use_id": handle,
+            "handle": handle,
+            "at": time.time() - days * DAY,
+            "status": "verified",
+            "transcript": transcript,
+        },
+    )
 
 
 def there(handle):
@@ -89,57 +102,166 @@ def test_a_use_that_is_in_no_ledger_keeps_a_blob_for_a_day(use):
     books, data = ledger.open_ledger(), os.urandom(3000)
     handle = blobs.put(data)
     os.utime(blobs.find(handle), (time.time() - 3 * DAY,) * 2)
-    {"put": lambda: blobs.put(data), "get": lambda: blobs.get(handle), "touch": lambda: blobs.touch(handle)}[use]()
+    {
+        "put": lambda: blobs.put(data),
+        "get": lambda: blobs.get(handle),
+        "touch": lambda: blobs.touch(handle),
+    }[use]()
     verification.sweep(books)
     assert there(handle)
     blobs.sweep(set(), time.time() + 2 * DAY)
     assert not there(handle)
 
 
-POISON = {"a NUL": "/x/a\0b.jsonl", "a lone surrogate": "/x/\ud83d.jsonl", "a long name": "/" + "x" * 5000 + ".jsonl", "a folder": "/", "nothing": ""}
+POISON = {
+    "a NUL": "/x/a\0b.jsonl",
+    "a lone surrogate": "/x/\ud83d.jsonl",
+    "a long name": "/" + "x" * 5000 + ".jsonl",
+    "a folder": "/",
+    "nothing": "",
+}
 
 
 @pytest.mark.parametrize("what", sorted(POISON))
 @pytest.mark.parametrize("agent", ["", "a\0b", "\ud83d"])
 def test_a_receipt_that_cannot_be_judged_stops_no_other(what, agent, tmp_path):
     path = tmp_path / "t.jsonl"
-    row = {"type": "user", "message": {"content": [{"type": "tool_result", "tool_use_id": "good", "content": "[ck: 1 line hidden; recall abcdefabcdef]"}]}}
+    row = {
+        "type": "user",
+        "message": {
+            "content": [
+                {
+                    "type": "tool_result",
+                    "tool_use_id": "good",
+                    "content": "[ck: 1 line hidden; recall abcdefabcdef]",
+                }
+            ]
+        },
+    }
     path.write_text(json.dumps(row) + "\n")
     books = ledger.open_ledger()
-    base = {"session": "s", "handle": "abcdefabcdef", "status": "pending", "tool": "Bash", "lane": "script", "raw": 5000, "host": 5000, "shown": 10}
-    assert books.take("receipt", dict(base, tool_use_id="bad", transcript=POISON[what], agent=agent, at=1))
+    base = {
+        "session": "s",
+        "handle": "abcdefabcdef",
+        "status": "pending",
+        "tool": "Bash",
+        "lane": "script",
+        "raw": 5000,
+        "host": 5000,
+        "shown": 10,
+    }
+    assert books.take(
+        "receipt", dict(base, tool_use_id="bad", transcript=POISON[what], agent=agent, at=1)
+    )
     assert books.take("receipt", dict(base, tool_use_id="good", transcript=str(path), at=2))
     books.close()
     verification.end_session({"session_id": "s", "transcript_path": POISON[what]})
-    found = {row["tool_use_id"]: row["status"] for row in recorder.ledger.rows("SELECT tool_use_id, status FROM receipts")}
+    found = {
+        row["tool_use_id"]: row["status"]
+        for row in recorder.ledger.rows("SELECT tool_use_id, status FROM receipts")
+    }
     assert found == {"bad": "expired", "good": "verified"}
-    done = subprocess.run([sys.executable, "-I", "-S", os.path.join(os.path.dirname(os.path.dirname(os.path.dirname(verification.__file__))), "savings.py")], stdout=subprocess.PIPE, stderr=subprocess.PIPE, timeout=60)
+    done = subprocess.run(
+        [
+            sys.executable,
+            "-I",
+            "-S",
+            os.path.join(
+                os.path.dirname(os.path.dirname(os.path.dirname(verification.__file__))),
+                "savings.py",
+            ),
+        ],
+        stdout=subprocess.PIPE,
+        stderr=subprocess.PIPE,
+        timeout=60,
+    )
     assert done.returncode == 0 and done.stderr == b""
 
 
-@pytest.mark.parametrize("row", [b'{"type": "user", "n": ' + b"9" * 6000 + b"}", b'{"type": "user", "message": {"content": ' + b'[{"type": "tool_result", "content": ' * 300 + b'"x"' + b"}]" * 300 + b"}}",
-                                 b'{"type": "user", "message": {"content": [{"type": "tool_result", "tool_use_id": {}, "content": 7}]}}', b"\0" * 100, b'{"type": ["user"]}',
-                                 b'{"type": "attachment", "attachment": {"type": "hook_error_during_execution", "toolUseID": "good", "content": "\\ud83d"}}'], ids=lambda row: repr(row[:24]))
+@pytest.mark.parametrize(
+    "row",
+    [
+        b'{"type": "user", "n": ' + b"9" * 6000 + b"}",
+        b'{"type": "user", "message": {"content": '
+        + b'[{"type": "tool_result", "content": ' * 300
+        + b'"x"'
+        + b"}]" * 300
+        + b"}}",
+        (
+            b'{"type": "user", "message": {"content": [{"type": "tool_result", "tool_use_id": '
+            b'{}, "content": 7}]}}'
+        ),
+        b"\0" * 100,
+        b'{"type": ["user"]}',
+        (
+            b'{"type": "attachment", "attachment": {"type": "hook_error_during_execution", '
+            b'"toolUseID": "good", "content": "\\ud83d"}}'
+        ),
+    ],
+    ids=lambda row: repr(row[:24]),
+)
 def test_a_row_of_a_transcript_that_nobody_understands_stops_no_judgement(row, tmp_path):
     path = tmp_path / "t.jsonl"
-    good = {"type": "user", "message": {"content": [{"type": "tool_result", "tool_use_id": "good", "content": "[ck: 1 line hidden; recall abcdefabcdef]"}]}}
-    other = {"type": "attachment", "attachment": {"type": "hook_error_during_execution", "toolUseID": "other", "content": "\ud83d refused"}}
-    path.write_bytes(row + b"\n" + json.dumps(good).encode() + b"\n" + json.dumps(other).encode() + b"\n")
+    good = {
+        "type": "user",
+        "message": {
+            "content": [
+                {
+                    "type": "tool_result",
+                    "tool_use_id": "good",
+                    "content": "[ck: 1 line hidden; recall abcdefabcdef]",
+                }
+            ]
+        },
+    }
+    other = {
+        "type": "attachment",
+        "attachment": {
+            "type": "hook_error_during_execution",
+            "toolUseID": "other",
+            "content": "\ud83d refused",
+        },
+    }
+    path.write_bytes(
+        row + b"\n" + json.dumps(good).encode() + b"\n" + json.dumps(other).encode() + b"\n"
+    )
     books = ledger.open_ledger()
     for use in ("good", "other"):
-        assert books.take("receipt", {"session": "s", "handle": "abcdefabcdef", "status": "pending", "tool": "Bash", "lane": "script", "tool_use_id": use, "transcript": str(path)})
+        assert books.take(
+            "receipt",
+            {
+                "session": "s",
+                "handle": "abcdefabcdef",
+                "status": "pending",
+                "tool": "Bash",
+                "lane": "script",
+                "tool_use_id": use,
+                "transcript": str(path),
+            },
+        )
     assert verification.judge_pending(books, "s", whole=True) == 2
-    assert sorted(r["status"] for r in books.rows("SELECT status FROM receipts")) == ["refused", "verified"]
+    assert sorted(r["status"] for r in books.rows("SELECT status FROM receipts")) == [
+        "refused",
+        "verified",
+    ]
 
 
 def test_a_row_that_is_rotten_in_the_ledger_hides_no_other():
     books = ledger.open_ledger()
     for use in ("one", "two"):
-        assert books.take("receipt", {"session": "s", "tool_use_id": use, "command": "make", "raw": 9})
-    books.db.execute("UPDATE receipts SET command = CAST(x'ff80' AS TEXT), raw = 'much' WHERE tool_use_id = 'one'")
+        assert books.take(
+            "receipt", {"session": "s", "tool_use_id": use, "command": "make", "raw": 9}
+        )
+    books.db.execute(
+        "UPDATE receipts SET command = CAST(x'ff80' AS TEXT), raw = 'much' WHERE tool_use_id "
+        "= 'one'"
+    )
     books.db.commit()
-    assert [row["tool_use_id"] for row in books.rows("SELECT * FROM receipts ORDER BY tool_use_id")] == ["one", "two"]
+    assert [
+        row["tool_use_id"] for row in books.rows("SELECT * FROM receipts ORDER BY tool_use_id")
+    ] == ["one", "two"]
     from contextkernel import savings
+
     assert savings.summary(books.rows("SELECT * FROM receipts"), [])["total"]["results"] == 2
 
 
@@ -147,5 +269,14 @@ def test_a_recall_file_that_is_read_counts_as_a_use(tmp_path):
     from contextkernel.handlers import tool_result
 
     handle = old_blob()
-    tool_result.handle({"tool_name": "Read", "tool_input": {"file_path": "/x/" + folders.recall_name(handle)}, "tool_response": {}, "ck_client": "claude", "ck_lane": "script", "session_id": "s"})
+    tool_result.handle(
+        {
+            "tool_name": "Read",
+            "tool_input": {"file_path": "/x/" + folders.recall_name(handle)},
+            "tool_response": {},
+            "ck_client": "claude",
+            "ck_lane": "script",
+            "session_id": "s",
+        }
+    )
     assert os.stat(blobs.find(handle)).st_mtime > time.time() - 60

@@ -1,9 +1,11 @@
 """Symbol slices are executed: a module and its slice must answer the same calls alike.
 
 Each module of tests/assets/symbol says in comments what is asked of it:
-    # slice NAME: EXPRESSION       slice NAME, evaluate EXPRESSION in the whole module and in the slice
+    # slice NAME: EXPRESSION       slice NAME, evaluate EXPRESSION in the whole module and in the
+    slice
     # without NAME: A B            lines that define A and B are not in the slice of NAME
 """
+
 from __future__ import annotations
 
 import ast
@@ -17,7 +19,9 @@ import pytest
 
 from contextkernel.symbols.slice import symbol_slice
 
-FOLDER = os.path.join(os.path.dirname(os.path.dirname(os.path.realpath(__file__))), "assets", "symbol")
+FOLDER = os.path.join(
+    os.path.dirname(os.path.dirname(os.path.realpath(__file__))), "assets", "symbol"
+)
 ASKED = re.compile(r"^# slice (\S+): (.+)$", re.M)
 WITHOUT = re.compile(r"^# without (\S+): (.+)$", re.M)
 FEWEST_MODULES = 40
@@ -28,12 +32,21 @@ def read(path):
         return stream.read()
 
 
-MODULES = {os.path.basename(path)[:-3]: read(path) for path in sorted(glob.glob(os.path.join(FOLDER, "*.py")))}
-CASES = [(module, name) for module, text in MODULES.items() for name in dict.fromkeys(asked for asked, _ in ASKED.findall(text))]
+MODULES = {
+    os.path.basename(path)[:-3]: read(path)
+    for path in sorted(glob.glob(os.path.join(FOLDER, "*.py")))
+}
+CASES = [
+    (module, name)
+    for module, text in MODULES.items()
+    for name in dict.fromkeys(asked for asked, _ in ASKED.findall(text))
+]
 
 
 def answers(source, expressions):
-    """What a module's source gives for each expression: its repr, or the type and message of what was raised."""
+    """What a module's source gives for each expression: its repr, or the type and message of
+    what was raised.
+    """
     module = types.ModuleType("sliced_module")
     sys.modules[module.__name__] = module  # for sys.modules[__name__] and for dataclasses
     found = []
@@ -43,9 +56,9 @@ def answers(source, expressions):
             try:
                 found.append(repr(eval(expression, module.__dict__)))
             except Exception as fault:
-                found.append("%s: %s" % (type(fault).__name__, fault))
+                found.append(f"{type(fault).__name__}: {fault}")
     except Exception as fault:
-        found.append("import: %s: %s" % (type(fault).__name__, fault))
+        found.append(f"import: {type(fault).__name__}: {fault}")
     finally:
         del sys.modules[module.__name__]
     return found
@@ -54,7 +67,9 @@ def answers(source, expressions):
 def only(source, ranges):
     """The source with every line outside the ranges emptied."""
     kept = {number for first, last in ranges for number in range(first, last + 1)}
-    return "\n".join(line if number in kept else "" for number, line in enumerate(source.split("\n"), 1))
+    return "\n".join(
+        line if number in kept else "" for number, line in enumerate(source.split("\n"), 1)
+    )
 
 
 def expressions_of(source, name):
@@ -81,20 +96,37 @@ def definition_lines(source, name):
     for node in ast.walk(ast.parse(source)):
         if getattr(node, "name", None) == name:
             lines.add(node.lineno)
-        elif isinstance(node, ast.Assign) and any(getattr(target, "id", None) == name for target in node.targets):
+        elif isinstance(node, ast.Assign) and any(
+            getattr(target, "id", None) == name for target in node.targets
+        ):
             lines.add(node.lineno)
     return lines
 
 
-@pytest.mark.parametrize("module, name, absent", [(m, n, a) for m, text in MODULES.items() for n, rest in WITHOUT.findall(text) for a in rest.split()])
+@pytest.mark.parametrize(
+    "module, name, absent",
+    [
+        (m, n, a)
+        for m, text in MODULES.items()
+        for n, rest in WITHOUT.findall(text)
+        for a in rest.split()
+    ],
+)
 def test_slice_leaves_out_what_is_not_needed(module, name, absent):
     lines = definition_lines(MODULES[module], absent)
-    assert lines, "nothing in %s defines %s" % (module, absent)
-    assert not [line for line in lines for first, last in symbol_slice(MODULES[module], name).ranges if first <= line <= last]
+    assert lines, f"nothing in {module} defines {absent}"
+    assert not [
+        line
+        for line in lines
+        for first, last in symbol_slice(MODULES[module], name).ranges
+        if first <= line <= last
+    ]
 
 
 def test_a_slice_with_a_part_missing_is_noticed():
-    """The comparison above can fail: without one of its parts almost every slice answers differently."""
+    """The comparison above can fail: without one of its parts almost every slice answers
+    differently.
+    """
     parts = noticed = 0
     blind = []
     for module, name in CASES:
@@ -110,4 +142,4 @@ def test_a_slice_with_a_part_missing_is_noticed():
         if not differing:
             blind.append((module, name))
     assert not blind
-    assert noticed >= 0.8 * parts, "%d of %d" % (noticed, parts)
+    assert noticed >= 0.8 * parts, f"{noticed:d} of {parts}"

@@ -1,4 +1,5 @@
 """`ck.py symbol` as the shell sees it, and slices that cannot be cut."""
+
 from __future__ import annotations
 
 import json
@@ -44,8 +45,13 @@ def module(tmp_path):
 
 
 def call(*argv, seed="0"):
-    done = subprocess.run([sys.executable, "-S", os.path.join(ROOT, "hooks", "ck.py"), "symbol", *argv], stdin=subprocess.DEVNULL,
-                          stdout=subprocess.PIPE, stderr=subprocess.PIPE, env={**os.environ, "PYTHONHASHSEED": seed})
+    done = subprocess.run(
+        [sys.executable, "-S", os.path.join(ROOT, "hooks", "ck.py"), "symbol", *argv],
+        stdin=subprocess.DEVNULL,
+        stdout=subprocess.PIPE,
+        stderr=subprocess.PIPE,
+        env={**os.environ, "PYTHONHASHSEED": seed},
+    )
     return done.returncode, done.stdout.decode("utf-8"), done.stderr.decode("utf-8")
 
 
@@ -61,13 +67,13 @@ def test_json(module):
 def test_text_shows_true_numbers_gaps_and_a_command(module):
     code, out, _ = call(module, "Box.show")
     lines = out.split("\n")
-    assert code == 0 and lines[0].startswith("T2b@") and lines[0].endswith("%s Box.show" % module)
+    assert code == 0 and lines[0].startswith("T2b@") and lines[0].endswith(f"{module} Box.show")
     source = SOURCE.split("\n")
     for line in lines:
         number, tab, text = line.partition("\t")
         assert not tab or source[int(number) - 1] == text
     assert "… lines 1-1 left out" in lines and "… lines 19-21 left out" in lines
-    command = next(line for line in lines if line.startswith("same lines: "))[len("same lines: "):]
+    command = next(line for line in lines if line.startswith("same lines: "))[len("same lines: ") :]
     shown = subprocess.run(command, shell=True, stdout=subprocess.PIPE, check=True).stdout.decode()
     assert shown.split("\n")[:-1] == [line.partition("\t")[2] for line in lines if "\t" in line]
 
@@ -76,10 +82,19 @@ def test_same_bytes_whatever_the_hash_seed(module):
     assert call(module, "Box.show", seed="1") == call(module, "Box.show", seed="2")
 
 
-@pytest.mark.parametrize("argv, word", [
-    (["{}", "Bx"], "near: Box"), (["{}", "show"], "near: Box.show"), (["{}", "Box.shw"], "near: Box.show"), (["{}.py", "Box"], "No such file"),
-    (["{}"], "required"), (["{}", "Box", "--budget", "0"], "number of tokens"), (["{}", "Box", "--budget", "x"], "number of tokens"), ([], "required"),
-])
+@pytest.mark.parametrize(
+    "argv, word",
+    [
+        (["{}", "Bx"], "near: Box"),
+        (["{}", "show"], "near: Box.show"),
+        (["{}", "Box.shw"], "near: Box.show"),
+        (["{}.py", "Box"], "No such file"),
+        (["{}"], "required"),
+        (["{}", "Box", "--budget", "0"], "number of tokens"),
+        (["{}", "Box", "--budget", "x"], "number of tokens"),
+        ([], "required"),
+    ],
+)
 def test_wrong_calls_exit_2_with_one_line(module, argv, word):
     code, out, err = call(*[part.format(module) for part in argv])
     assert code == 2 and out == "" and err.count("\n") == 1 and err.startswith("ck.py symbol: ")
@@ -94,22 +109,32 @@ def test_budget_holds_and_what_does_not_fit_is_named(module, budget):
     needed = symbol_slice(SOURCE, "Box.show").parts
     shown = [number for first, last in facts["ranges"] for number in range(first, last + 1)]
     for part in needed:
-        named = any((one["first"], one["last"]) == (part.first, part.last) for one in facts["outline"])
+        named = any(
+            (one["first"], one["last"]) == (part.first, part.last) for one in facts["outline"]
+        )
         assert named or set(range(part.first, part.last + 1)) <= set(shown)
     if facts["outline"]:
-        assert "does not fit into %d tokens" % budget in facts["notes"][0]
+        assert f"does not fit into {budget:d} tokens" in facts["notes"][0]
 
 
 def test_cost_is_what_is_printed(module):
     _, out, _ = call(module, "Box.show")
     numbered = [line for line in out.split("\n") if "\t" in line]
-    assert within(SOURCE, symbol_slice(SOURCE, "Box.show"), None).cost == sum(tokens.estimate(line + "\n") for line in numbered)
+    assert within(SOURCE, symbol_slice(SOURCE, "Box.show"), None).cost == sum(
+        tokens.estimate(line + "\n") for line in numbered
+    )
 
 
-@pytest.mark.parametrize("source, name, word", [
-    ("def f(:\n    pass\n", "f", "cannot parse"), ("def f():\n    return eval('g')\n\n\ndef g():\n    pass\n", "f", "eval"),
-    ("a = 1\rdef f():\n    pass\n", "f", "carriage return"), ("print 'x'\ndef f():\n    pass\n", "f", "cannot parse"), ("def f():\n    pass\n\x00", "f", "cannot parse"),
-])
+@pytest.mark.parametrize(
+    "source, name, word",
+    [
+        ("def f(:\n    pass\n", "f", "cannot parse"),
+        ("def f():\n    return eval('g')\n\n\ndef g():\n    pass\n", "f", "eval"),
+        ("a = 1\rdef f():\n    pass\n", "f", "carriage return"),
+        ("print 'x'\ndef f():\n    pass\n", "f", "cannot parse"),
+        ("def f():\n    pass\n\x00", "f", "cannot parse"),
+    ],
+)
 def test_what_cannot_be_cut_is_kept_whole_and_said(source, name, word):
     found = symbol_slice(source, name)
     assert found.found and found.ranges == ((1, len(source.rstrip("\n").split("\n"))),)
@@ -122,8 +147,17 @@ def test_unknown_symbol_is_never_the_whole_file(source):
     assert not found.found and found.ranges == () and found.notes
 
 
-@pytest.mark.parametrize("data", [b"\xef\xbb\xbfdef f():\n    return '\xc3\xa9'\n", b"# coding: latin-1\ndef f():\n    return '\xe9'\n", b"def f():\r\n    return 1\r\n",
-                                  b"# coding: no-such\ndef f():\n    return 1\n", b"def f():\n    return '\xff'\n", b"def f(): return 1"])
+@pytest.mark.parametrize(
+    "data",
+    [
+        b"\xef\xbb\xbfdef f():\n    return '\xc3\xa9'\n",
+        b"# coding: latin-1\ndef f():\n    return '\xe9'\n",
+        b"def f():\r\n    return 1\r\n",
+        b"# coding: no-such\ndef f():\n    return 1\n",
+        b"def f():\n    return '\xff'\n",
+        b"def f(): return 1",
+    ],
+)
 def test_encodings_and_line_ends(tmp_path, data):
     path = tmp_path / "m.py"
     path.write_bytes(data)

@@ -1,4 +1,5 @@
 """One version: every place states it, and the changelog's newest section is of it."""
+
 from __future__ import annotations
 
 import importlib.util
@@ -31,8 +32,12 @@ def copy_of_the_places(folder):
 
 
 def run(folder, *arguments):
-    return subprocess.run([sys.executable, str(folder / ".ci" / "raise_version.py"), *arguments],
-                          stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True)
+    return subprocess.run(
+        [sys.executable, str(folder / ".ci" / "raise_version.py"), *arguments],
+        stdout=subprocess.PIPE,
+        stderr=subprocess.PIPE,
+        text=True,
+    )
 
 
 def test_every_place_states_the_changelogs_newest_version():

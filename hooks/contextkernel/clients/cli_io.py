@@ -1,13 +1,18 @@
-"""The edge of the command line: a stream that is closed, full or left by its reader costs a line and exit 2, never a traceback."""
+"""The edge of the command line: a stream that is closed, full or left by its reader costs a line
+and exit 2, never a traceback.
+"""
+
 from __future__ import annotations
 
 import os
 import sys
-from typing import Callable, List
+from typing import Callable
 
 
-def run(main: Callable[[List[str]], int], argv: List[str], name: str) -> int:
-    """The exit code of `main(argv)`, its output written out; 0 where the reader left early, 2 after one line where it cannot be written."""
+def run(main: Callable[[list[str]], int], argv: list[str], name: str) -> int:
+    """The exit code of `main(argv)`, its output written out; 0 where the reader left early, 2
+    after one line where it cannot be written.
+    """
     for stream, mode in (("stdin", "r"), ("stdout", "w"), ("stderr", "w")):
         if getattr(sys, stream) is None:  # its descriptor was closed from the start
             setattr(sys, stream, open(os.devnull, mode, encoding="utf-8"))
@@ -19,7 +24,7 @@ def run(main: Callable[[List[str]], int], argv: List[str], name: str) -> int:
         code = 0
     except OSError as error:
         silence(1)
-        code = _said("%s: %s" % (name, error))
+        code = _said(f"{name}: {error}")
     except SystemExit as leaving:  # argparse
         code = leaving.code if isinstance(leaving.code, int) else 2
     try:
@@ -38,5 +43,7 @@ def _said(words: str) -> int:
 
 
 def silence(descriptor: int) -> None:
-    """Point an unusable descriptor at nothing: otherwise the flush at exit fails again, and the exit code is 120."""
+    """Point an unusable descriptor at nothing: otherwise the flush at exit fails again, and the
+    exit code is 120.
+    """
     os.dup2(os.open(os.devnull, os.O_WRONLY), descriptor)

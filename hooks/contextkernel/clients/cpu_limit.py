@@ -1,13 +1,20 @@
 """Pure functions under a CPU limit, in a process that the kernel ends when its time is up.
 
-A pattern that runs away cannot be stopped from inside on every Python: `re` looks for signals once in 4,096 steps, each
-of which may walk the whole text, and up to 3.10 not between two matches of one search (100 KB: 10 s after the signal).
-So the work is done in a child with a timer (ITIMER_PROF) whose signal prints where it stands and ends it: a worker that
-waits for more in the resident server, whose threads go on meanwhile; a fork in a script.  Nothing of the store is ever
-written in there.  It is the one place where time decides: past it the original passes, never another short form.
+A pattern that runs away cannot be stopped from inside on every Python: `re` looks for signals once
+in 4,096 steps, each
+of which may walk the whole text, and up to 3.10 not between two matches of one search (100 KB: 10 s
+after the signal).
+So the work is done in a child with a timer (ITIMER_PROF) whose signal prints where it stands and
+ends it: a worker that
+waits for more in the resident server, whose threads go on meanwhile; a fork in a script.  Nothing
+of the store is ever
+written in there.  It is the one place where time decides: past it the original passes, never
+another short form.
 
-Windows has neither the timer nor fork: there the worker is ended by the clock, and a script works without a limit.
+Windows has neither the timer nor fork: there the worker is ended by the clock, and a script works
+without a limit.
 """
+
 from __future__ import annotations
 
 import gc
@@ -21,14 +28,17 @@ import time
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from typing import Any, Callable, Optional
+    from typing import Any, Callable
 
-# CPU seconds of one call: LEAST and PER_BYTE up to USUAL, BULK a byte up to MOST.  An ordinary large text takes 1e-8 seconds
+# CPU seconds of one call: LEAST and PER_BYTE up to USUAL, BULK a byte up to MOST.  An ordinary
+# large text takes 1e-8 seconds
 # a byte (a log, bench/results/throughput.json) to 1e-7 (a run of 300,000 tests), a small one 5e-7.
 LEAST, PER_BYTE, USUAL, BULK, MOST = 0.4, 5e-6, 1.0, 2e-7, 2.0
 WAITED_MOST = 1.5  # seconds behind earlier calls, after which nothing is begun
-# Seconds by the clock, or so many times the CPU seconds of a large text, below the shortest timeout of a hook.  Nothing an
-# operator does waits, so this is the last resort: with twelve sessions on two cores a call of 0.1 CPU seconds took 2.
+# Seconds by the clock, or so many times the CPU seconds of a large text, below the shortest timeout
+# of a hook.  Nothing an
+# operator does waits, so this is the last resort: with twelve sessions on two cores a call of 0.1
+# CPU seconds took 2.
 CLOCK, BUSY = 6.0, 4
 TOO_LITTLE = 0.05  # CPU seconds that are not worth a start
 HAS_TIMER = hasattr(signal, "setitimer")
@@ -37,14 +47,16 @@ VALUE, FAULT = b"=", b"!"  # kinds; whatever else a child says is the trace of o
 _PLACE = re.compile(rb'contextkernel[/\\](?:\w+[/\\])*?(?:(\w+)[/\\])?(\w+)\.py"')
 _CALLERS = (b"clients", b"commands", b"handlers", b"server")
 
-worker: "Optional[Worker]" = None  # of a resident process
+worker: Worker | None = None  # of a resident process
 
 
 class LimitError(Exception):
-    """The time was up; `rule` names the operator that was running, its modules from the outer to the inner one."""
+    """The time was up; `rule` names the operator that was running, its modules from the outer to
+    the inner one.
+    """
 
     def __init__(self, rule: str):
-        super().__init__("CPU limit reached in %s" % rule)
+        super().__init__(f"CPU limit reached in {rule}")
         self.rule = rule
 
 
@@ -58,8 +70,9 @@ def seconds_for(size: int, waited: float = 0.0) -> float:
     return min(alone, WAITED_MOST - waited) if waited > TOO_LITTLE else alone
 
 
-def call(function: "Callable", arguments: tuple, size: int, since: "Optional[float]" = None) -> "Any":
-    """What `function(*arguments)` returns, computed elsewhere: a function of a module's top level, values that marshal knows.
+def call(function: Callable, arguments: tuple, size: int, since: float | None = None) -> Any:
+    """What `function(*arguments)` returns, computed elsewhere: a function of a module's top level,
+    values that marshal knows.
 
     `since`: when the caller began to wait (time.monotonic).  Raises LimitError, OperatorError.
     """
@@ -74,14 +87,14 @@ def call(function: "Callable", arguments: tuple, size: int, since: "Optional[flo
     return _forked(function, arguments, seconds, 4 * clock)  # nobody waits behind a script
 
 
-def _forked(function: "Callable", arguments: tuple, seconds: float, clock: float) -> "Any":
+def _forked(function: Callable, arguments: tuple, seconds: float, clock: float) -> Any:
     said, saying = os.pipe()
     try:
         child = os.fork()
     except OSError as error:
         os.close(said)
         os.close(saying)
-        raise OperatorError("no process for the operators: %s" % error) from None
+        raise OperatorError(f"no process for the operators: {error}") from None
     if child == 0:
         try:
             gc.disable()  # a collection would copy every page of the parent
@@ -106,7 +119,9 @@ def _forked(function: "Callable", arguments: tuple, seconds: float, clock: float
 
 
 class Worker:
-    """A process that computes for this one; started at its first call, and again after its time was up.  Threads may share it."""
+    """A process that computes for this one; started at its first call, and again after its time
+    was up.  Threads may share it.
+    """
 
     def __init__(self, script: str):
         import threading
@@ -127,19 +142,24 @@ class Worker:
 
             self.end()
             prefix = ["-X", "pycache_prefix=" + sys.pycache_prefix] if sys.pycache_prefix else []
-            self._process = subprocess.Popen([sys.executable, "-I", "-S"] + prefix + [self.script],
-                                             stdin=subprocess.PIPE, stdout=subprocess.PIPE)
+            self._process = subprocess.Popen(
+                [sys.executable, "-I", "-S"] + prefix + [self.script],
+                stdin=subprocess.PIPE,
+                stdout=subprocess.PIPE,
+            )
         return self._process
 
-    def call(self, function: "Callable", arguments: tuple, seconds: float, clock: float) -> "Any":
+    def call(self, function: Callable, arguments: tuple, seconds: float, clock: float) -> Any:
         """As the module's `call`."""
         task = marshal.dumps((function.__module__, function.__name__, arguments, seconds))
         with self._lock:
             try:
                 process = self._running()
             except OSError as error:
-                raise OperatorError("no worker: %s" % error) from None
-            timer = self._timer(clock, process.send_signal, (signal.SIGPROF if HAS_TIMER else signal.SIGTERM,))
+                raise OperatorError(f"no worker: {error}") from None
+            timer = self._timer(
+                clock, process.send_signal, (signal.SIGPROF if HAS_TIMER else signal.SIGTERM,)
+            )
             timer.daemon = True
             timer.start()
             try:
@@ -150,7 +170,7 @@ class Worker:
                 said += process.stdout.read(_size(said)) if answers else process.stdout.read()
             except OSError as error:
                 self.end()
-                raise OperatorError("worker: %s" % error) from None
+                raise OperatorError(f"worker: {error}") from None
             finally:
                 timer.cancel()
             if said[:1] != VALUE:
@@ -185,7 +205,7 @@ def serve() -> int:
         _answer(saying, getattr(importlib.import_module(module), name), arguments, seconds)
 
 
-def _answer(saying: int, function: "Callable", arguments: tuple, seconds: float) -> None:
+def _answer(saying: int, function: Callable, arguments: tuple, seconds: float) -> None:
     if HAS_TIMER:
         signal.setitimer(signal.ITIMER_PROF, seconds)
     value = function(*arguments)
@@ -196,7 +216,9 @@ def _answer(saying: int, function: "Callable", arguments: tuple, seconds: float)
 
 
 def _trace_to(descriptor: int) -> None:
-    """From now on a timer's signal prints where this process stands, and ends it: in the middle of a pattern, too."""
+    """From now on a timer's signal prints where this process stands, and ends it: in the middle
+    of a pattern, too.
+    """
     if not HAS_TIMER:
         return
     import faulthandler
@@ -211,13 +233,13 @@ def _say(descriptor: int, kind: bytes, data: bytes) -> None:
     rest = memoryview(kind + len(data).to_bytes(HEAD - 1, "little") + data)
     try:
         while rest:
-            rest = rest[os.write(descriptor, rest):]
+            rest = rest[os.write(descriptor, rest) :]
     except OSError:
         pass  # nobody waits for it any more
 
 
 def _words(error: BaseException) -> bytes:
-    words = "%s: %s" % (type(error).__name__, " ".join(str(error).split())[:200])
+    words = f"{type(error).__name__}: {' '.join(str(error).split())[:200]}"
     return words.encode("utf-8", "backslashreplace")
 
 
@@ -225,7 +247,7 @@ def _size(said: bytes) -> int:
     return int.from_bytes(said[1:HEAD], "little")
 
 
-def _value(said: bytes) -> "Any":
+def _value(said: bytes) -> Any:
     """The value in what a child said before it ended or went on.  Raises as `call`."""
     kind, data = said[:1], said[HEAD:]
     if not said or kind in (VALUE, FAULT) and (len(said) < HEAD or len(data) != _size(said)):
@@ -238,6 +260,12 @@ def _value(said: bytes) -> "Any":
 
 
 def _rule_in(trace: bytes) -> str:
-    """The modules of a trace, outer first: "normalize > plain > templates"; "an operator" where it names none."""
-    places = [package if module in (b"__init__", b"text") else module for package, module in reversed(_PLACE.findall(trace)) if package not in _CALLERS]
+    """The modules of a trace, outer first: "normalize > plain > templates"; "an operator" where
+    it names none.
+    """
+    places = [
+        package if module in (b"__init__", b"text") else module
+        for package, module in reversed(_PLACE.findall(trace))
+        if package not in _CALLERS
+    ]
     return " > ".join(dict.fromkeys(place.decode() for place in places)) or "an operator"

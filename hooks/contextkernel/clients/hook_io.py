@@ -1,4 +1,7 @@
-"""The contract of a hook script: one JSON event on stdin, one JSON object or nothing on stdout, exit 0 whatever happens."""
+"""The contract of a hook script: one JSON event on stdin, one JSON object or nothing on stdout,
+exit 0 whatever happens.
+"""
+
 from __future__ import annotations
 
 import os
@@ -6,21 +9,22 @@ import sys
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from typing import Callable, Optional
+    from typing import Callable
 
 
 LARGEST = 64 << 20  # bytes of an event, as in the resident lane (rpc.LONGEST_LINE)
 
 
-def client_of(argv: "list[str]") -> str:
+def client_of(argv: list[str]) -> str:
     """The client that a hook's command line names: `--client codex`, else Claude Code."""
     return "codex" if "--client" in argv[1:] and "codex" in argv[1:] else "claude"
 
 
-def run(handle: "Callable[[dict], dict]", passes: "Optional[Callable[[bytes], bool]]" = None) -> int:
+def run(handle: Callable[[dict], dict], passes: Callable[[bytes], bool] | None = None) -> int:
     """0. Reads the event, answers with what `handle` returns ({}: nothing is printed).
 
-    `passes(raw)` may say from the bytes alone that there is nothing to do: such an event costs no JSON.  Whatever goes
+    `passes(raw)` may say from the bytes alone that there is nothing to do: such an event costs no
+    JSON.  Whatever goes
     wrong, the original passes: nothing on stdout, one line on stderr, one row in the ledger.
     """
     event: dict = {}
@@ -32,14 +36,14 @@ def run(handle: "Callable[[dict], dict]", passes: "Optional[Callable[[bytes], bo
 
         settings.guard()
         if len(raw) > LARGEST:
-            raise ValueError("the event is larger than %d bytes" % LARGEST)
+            raise ValueError(f"the event is larger than {LARGEST} bytes")
         if passes is not None and passes(raw):
             return 0
         import json  # late: half the cost of a small event
 
         event = json.loads(raw.decode("utf-8"))
         if not isinstance(event, dict):
-            raise ValueError("the event is a %s, not an object" % type(event).__name__)
+            raise ValueError(f"the event is a {type(event).__name__}, not an object")
         event.update(ck_client=client_of(sys.argv), ck_lane="script", ck_since=None)
         reply = handle(event)
         answer = json.dumps(reply).encode("ascii") if reply else b""
@@ -49,7 +53,10 @@ def run(handle: "Callable[[dict], dict]", passes: "Optional[Callable[[bytes], bo
     try:
         sys.stdout.buffer.write(answer)
         sys.stdout.buffer.flush()
-    except (OSError, AttributeError):  # the client went away, or descriptor 1 was closed from the start
+    except (
+        OSError,
+        AttributeError,
+    ):  # the client went away, or descriptor 1 was closed from the start
         _silence(1)
     try:
         sys.stderr.flush()
@@ -59,7 +66,9 @@ def run(handle: "Callable[[dict], dict]", passes: "Optional[Callable[[bytes], bo
 
 
 def _silence(descriptor: int) -> None:
-    """Point an unusable descriptor at nothing: otherwise the flush at exit fails again, and the exit code is 120."""
+    """Point an unusable descriptor at nothing: otherwise the flush at exit fails again, and the
+    exit code is 120.
+    """
     os.dup2(os.open(os.devnull, os.O_WRONLY), descriptor)
 
 
@@ -69,9 +78,16 @@ def _note(event: object, error: Exception) -> None:
 
     facts = event if isinstance(event, dict) else {}
     script = os.path.basename(sys.argv[0])
-    why = "%s: %s" % (type(error).__name__, " ".join(str(error).split())[:200])
+    why = f"{type(error).__name__}: {' '.join(str(error).split())[:200]}"
     try:
-        sys.stderr.write("context-kernel: %s passed through (%s)\n" % (script, why))
+        sys.stderr.write(f"context-kernel: {script} passed through ({why})\n")
     except OSError:
         pass  # nobody reads it; the row below says the same
-    recorder.record("note", {"event": str(facts.get("hook_event_name") or script)[:60], "session": str(facts.get("session_id") or "")[:80], "why": why})
+    recorder.record(
+        "note",
+        {
+            "event": str(facts.get("hook_event_name") or script)[:60],
+            "session": str(facts.get("session_id") or "")[:80],
+            "why": why,
+        },
+    )

@@ -1,14 +1,17 @@
-"""Which settings files the failure lane is on for: each has a wrapper and a chained prefix of its own.
+"""Which settings files the failure lane is on for: each has a wrapper and a chained prefix of its
+own.
 
-The first settings file that switched the lane on in a state folder has the plain names (STATE/bin/failure-lane,
-STATE/lane/where, STATE/lane/chained) for good, so that sessions which run keep theirs; each further one has the names
+The first settings file that switched the lane on in a state folder has the plain names
+(STATE/bin/failure-lane,
+STATE/lane/where, STATE/lane/chained) for good, so that sessions which run keep theirs; each further
+one has the names
 with its key behind them.  Imports little: hooks ask at every start.
 """
+
 from __future__ import annotations
 
 import json
 import os
-from typing import List
 
 from contextkernel.store import files
 
@@ -22,13 +25,17 @@ def settings_path() -> str:
     return os.path.join(config, "settings.json")
 
 
-def keys_on(state: str) -> List[str]:
-    """The keys that the lane is on for: "" for the first settings file, "-1f0c9e27" for a further one."""
+def keys_on(state: str) -> list[str]:
+    """The keys that the lane is on for: "" for the first settings file, "-1f0c9e27" for a
+    further one.
+    """
     try:
         names = os.listdir(os.path.join(state, "lane"))
     except OSError:
         return []
-    return sorted(name[len("where") :] for name in names if name == "where" or name.startswith("where-"))
+    return sorted(
+        name[len("where") :] for name in names if name == "where" or name.startswith("where-")
+    )
 
 
 def is_on(state: str, path: str) -> bool:
@@ -37,7 +44,9 @@ def is_on(state: str, path: str) -> bool:
 
 
 def key_for(state: str, path: str) -> str:
-    """The key of a settings file: "" for the owner of the plain names, and as long as they have none."""
+    """The key of a settings file: "" for the owner of the plain names, and as long as they have
+    none.
+    """
     owner = owner_of(state)
     if not owner or os.path.abspath(owner) == os.path.abspath(path):
         return ""
@@ -47,7 +56,9 @@ def key_for(state: str, path: str) -> str:
 
 
 def owner_of(state: str) -> str:
-    """The settings file that the plain names belong to; "" for none. Before there were keys, the oldest journal tells it."""
+    """The settings file that the plain names belong to; "" for none. Before there were keys, the
+    oldest journal tells it.
+    """
     folder = os.path.join(state, "lane")
     told = _content(os.path.join(folder, "owner")).rstrip(b"\n")
     if told:
@@ -64,7 +75,9 @@ def owner_of(state: str) -> str:
 def is_ours(state: str, prefix: str) -> bool:
     """Whether a prefix is one of our wrappers in this state folder."""
     folder, name = os.path.split(prefix)
-    return folder == os.path.join(state, "bin") and (name == WRAPPER or name.startswith(WRAPPER + "-"))
+    return folder == os.path.join(state, "bin") and (
+        name == WRAPPER or name.startswith(WRAPPER + "-")
+    )
 
 
 def _content(path: str) -> bytes:

@@ -1,142 +1,214 @@
 """Tool responses: the texts inside each tool's own shape, and the same shape with new texts.
 
-`updatedToolOutput` is refused, silently for the model, unless it has the tool's shape.  An unknown shape gives None: the
+`updatedToolOutput` is refused, silently for the model, unless it has the tool's shape.  An unknown
+shape gives None: the
 original passes and only its key names are noted.
 """
+
 from __future__ import annotations
 
 from collections import namedtuple
 
 TYPE_CHECKING = False  # typing costs 3 ms of a hook
 if TYPE_CHECKING:
-    from typing import Callable, List, Optional
+    pass
 
-BASH_MOST = 30000  # characters: beyond, the client spills the result to a file and shows 2,000 of them
+BASH_MOST = (
+    30000  # characters: beyond, the client spills the result to a file and shows 2,000 of them
+)
 GREP_MOST = 20000
 MCP_MOST = 50000
 OTHER_MOST = 100000
 PREVIEW = 2240  # bytes: the client's `<persisted-output>` wrapper with its 2,000-character preview
 
 
-_IS_NAME = (r"[$@_]{0,2}[A-Za-z]{1,24}\d{0,3}(?:[_.-]{1,2}[A-Za-z]{1,24}\d{0,3}){0,6}")
+_IS_NAME = r"[$@_]{0,2}[A-Za-z]{1,24}\d{0,3}(?:[_.-]{1,2}[A-Za-z]{1,24}\d{0,3}){0,6}"
 _HUMP = r"(?<=[a-z])[A-Z]"
 
 
 class Output(namedtuple("Output", "texts most rebuild whole", defaults=("",))):
-    """The texts of a response. `whole` names the file that holds the entire first text where the client cut it.
+    """The texts of a response. `whole` names the file that holds the entire first text where the
+    client cut it.
 
-    `most` is the number of characters the client shows inline; `rebuild(texts)` gives the response with new texts.
+    `most` is the number of characters the client shows inline; `rebuild(texts)` gives the response
+    with new texts.
     """
 
     __slots__ = ()
 
 
-def read(tool: str, response) -> Optional[Output]:
+def read(tool: str, response) -> Output | None:
     """The texts of a response in a shape we know, else None."""
     reader = _mcp if tool.startswith("mcp__") else _READERS.get(tool)
     return reader(response) if reader else None
 
 
 def host_bytes(tool: str, size: int, most: int) -> int:
-    """Bytes that the client alone would show of a result of `size` bytes, given its inline limit (characters ~ bytes)."""
+    """Bytes that the client alone would show of a result of `size` bytes, given its inline limit
+    (characters ~ bytes).
+    """
     return size if size <= most else min(size, PREVIEW)
 
 
 def is_other(tool: str, response) -> bool:
-    """Whether a response that `read` leaves alone has a shape we know: images, stubs, background tasks, tools without long output."""
+    """Whether a response that `read` leaves alone has a shape we know: images, stubs, background
+    tasks, tools without long output.
+    """
     if tool not in _READERS and not tool.startswith("mcp__"):
         return True
     if not isinstance(response, dict):
-        return isinstance(response, list) and bool(response) and all(isinstance(block, dict) and "type" in block for block in response)
+        return (
+            isinstance(response, list)
+            and bool(response)
+            and all(isinstance(block, dict) and "type" in block for block in response)
+        )
     kind = response.get("type") if tool == "Read" else response.get("status")
-    return kind in ("image", "notebook", "pdf", "parts", "file_unchanged", "async_launched") or any(response.get(key) for key in ("isImage", "backgroundTaskId", "structuredContent"))
+    return kind in ("image", "notebook", "pdf", "parts", "file_unchanged", "async_launched") or any(
+        response.get(key) for key in ("isImage", "backgroundTaskId", "structuredContent")
+    )
 
 
 def raw_cell(path: str, text: str) -> dict:
-    """A Read result that reaches the model as it stands, without line numbers (seen on 2.1.121, 2.1.200, 2.1.332)."""
-    return {"type": "notebook", "file": {"filePath": path, "cells": [{"cellType": "raw", "source": text, "cell_id": "ck"}]}}
+    """A Read result that reaches the model as it stands, without line numbers (seen on 2.1.121,
+    2.1.200, 2.1.332).
+    """
+    return {
+        "type": "notebook",
+        "file": {"filePath": path, "cells": [{"cellType": "raw", "source": text, "cell_id": "ck"}]},
+    }
 
 
 def key_names(response) -> str:
-    """What an unknown shape is, by type and key names only: never content. A key that is no name of words stands as ***."""
+    """What an unknown shape is, by type and key names only: never content. A key that is no name
+    of words stands as ***.
+    """
     import re  # late: rare
 
     if isinstance(response, dict):
-        names = [key if len(key) <= 40 and re.fullmatch(_IS_NAME, key) and len(key) >= 3 * len(re.findall(_HUMP, key)) - 3 else "***" for key in map(str, response)]
-        return "object(%s)" % ",".join(sorted(names)[:20])
+        names = [
+            key
+            if len(key) <= 40
+            and re.fullmatch(_IS_NAME, key)
+            and len(key) >= 3 * len(re.findall(_HUMP, key)) - 3
+            else "***"
+            for key in map(str, response)
+        ]
+        return f"object({','.join(sorted(names)[:20])})"
     if isinstance(response, list):
-        return "list of %d (%s)" % (len(response), key_names(response[0]) if response else "")
+        return f"list of {len(response)} ({key_names(response[0]) if response else ''})"
     return type(response).__name__
 
 
-def _bash(response) -> Optional[Output]:
+def _bash(response) -> Output | None:
     if isinstance(response, str):  # Codex hands over the plain text
         return Output([response], BASH_MOST, lambda texts: texts[0])
-    if not isinstance(response, dict) or not all(isinstance(response.get(key), str) for key in ("stdout", "stderr")):
+    if not isinstance(response, dict) or not all(
+        isinstance(response.get(key), str) for key in ("stdout", "stderr")
+    ):
         return None
-    if response.get("isImage") or response.get("backgroundTaskId") or response.get("structuredContent") or not isinstance(response.get("interrupted"), bool):
+    if (
+        response.get("isImage")
+        or response.get("backgroundTaskId")
+        or response.get("structuredContent")
+        or not isinstance(response.get("interrupted"), bool)
+    ):
         return None
     field = "stderr" if response["stderr"] and not response["stdout"] else "stdout"
-    kept = {key: value for key, value in response.items() if key not in ("persistedOutputPath", "persistedOutputSize")}
+    kept = {
+        key: value
+        for key, value in response.items()
+        if key not in ("persistedOutputPath", "persistedOutputSize")
+    }
     whole = response.get("persistedOutputPath")
-    return Output([response[field]], BASH_MOST, lambda texts: dict(kept, **{field: texts[0]}), whole if isinstance(whole, str) and field == "stdout" else "")
+    return Output(
+        [response[field]],
+        BASH_MOST,
+        lambda texts: dict(kept, **{field: texts[0]}),
+        whole if isinstance(whole, str) and field == "stdout" else "",
+    )
 
 
-def _read(response) -> Optional[Output]:
-    file = response.get("file") if isinstance(response, dict) and response.get("type") == "text" else None
+def _read(response) -> Output | None:
+    file = (
+        response.get("file")
+        if isinstance(response, dict) and response.get("type") == "text"
+        else None
+    )
     if not isinstance(file, dict) or not isinstance(file.get("content"), str):
         return None
-    return Output([file["content"]], 1 << 30, lambda texts: dict(response, file=dict(file, content=texts[0])))
+    return Output(
+        [file["content"]], 1 << 30, lambda texts: dict(response, file=dict(file, content=texts[0]))
+    )
 
 
-def _grep(response) -> Optional[Output]:
+def _grep(response) -> Output | None:
     if not isinstance(response, dict) or not isinstance(response.get("mode"), str):
         return None
     if isinstance(response.get("content"), str):
-        return Output([response["content"]], GREP_MOST, lambda texts: dict(response, content=texts[0]))
+        return Output(
+            [response["content"]], GREP_MOST, lambda texts: dict(response, content=texts[0])
+        )
     return _names(response, GREP_MOST)
 
 
-def _glob(response) -> Optional[Output]:
+def _glob(response) -> Output | None:
     return _names(response, OTHER_MOST) if isinstance(response, dict) else None
 
 
-def _names(response: dict, most: int) -> Optional[Output]:
+def _names(response: dict, most: int) -> Output | None:
     names = response.get("filenames")
     if not isinstance(names, list) or not all(isinstance(name, str) for name in names):
         return None
-    return Output(["\n".join(names)], most, lambda texts: dict(response, filenames=texts[0].split("\n")))
+    return Output(
+        ["\n".join(names)], most, lambda texts: dict(response, filenames=texts[0].split("\n"))
+    )
 
 
-def _fetch(response) -> Optional[Output]:
+def _fetch(response) -> Output | None:
     if not isinstance(response, dict) or not isinstance(response.get("result"), str):
         return None
     return Output([response["result"]], OTHER_MOST, lambda texts: dict(response, result=texts[0]))
 
 
-def _agent(response) -> Optional[Output]:
-    if not isinstance(response, dict) or response.get("status") != "completed" or not isinstance(response.get("content"), list):
+def _agent(response) -> Output | None:
+    if (
+        not isinstance(response, dict)
+        or response.get("status") != "completed"
+        or not isinstance(response.get("content"), list)
+    ):
         return None
     blocks = _blocks(response["content"], OTHER_MOST)
-    return blocks and Output(blocks.texts, OTHER_MOST, lambda texts: dict(response, content=blocks.rebuild(texts)))
+    return blocks and Output(
+        blocks.texts, OTHER_MOST, lambda texts: dict(response, content=blocks.rebuild(texts))
+    )
 
 
-def _mcp(response) -> Optional[Output]:
+def _mcp(response) -> Output | None:
     if isinstance(response, str):
         return Output([response], MCP_MOST, lambda texts: texts[0])
-    if isinstance(response, dict) and isinstance(response.get("content"), list):  # Codex hands over the whole result
+    if isinstance(response, dict) and isinstance(
+        response.get("content"), list
+    ):  # Codex hands over the whole result
         blocks = _blocks(response["content"], MCP_MOST)
-        return blocks and Output(blocks.texts, MCP_MOST, lambda texts: dict(response, content=blocks.rebuild(texts)))
+        return blocks and Output(
+            blocks.texts, MCP_MOST, lambda texts: dict(response, content=blocks.rebuild(texts))
+        )
     return _blocks(response, MCP_MOST) if isinstance(response, list) else None
 
 
-def _blocks(content: list, most: int) -> Optional[Output]:
+def _blocks(content: list, most: int) -> Output | None:
     """Text blocks of a content list; other blocks keep their place and form."""
-    if not content or not all(isinstance(block, dict) and isinstance(block.get("type"), str) for block in content):
+    if not content or not all(
+        isinstance(block, dict) and isinstance(block.get("type"), str) for block in content
+    ):
         return None
-    at = [n for n, block in enumerate(content) if block["type"] == "text" and isinstance(block.get("text"), str)]
+    at = [
+        n
+        for n, block in enumerate(content)
+        if block["type"] == "text" and isinstance(block.get("text"), str)
+    ]
 
-    def rebuild(texts: List[str]) -> list:
+    def rebuild(texts: list[str]) -> list:
         new = list(content)
         for n, text in zip(at, texts):
             new[n] = dict(content[n], text=text)
@@ -145,4 +217,12 @@ def _blocks(content: list, most: int) -> Optional[Output]:
     return Output([content[n]["text"] for n in at], most, rebuild) if at else None
 
 
-_READERS = {"Bash": _bash, "Read": _read, "Grep": _grep, "Glob": _glob, "WebFetch": _fetch, "Agent": _agent, "Task": _agent}
+_READERS = {
+    "Bash": _bash,
+    "Read": _read,
+    "Grep": _grep,
+    "Glob": _glob,
+    "WebFetch": _fetch,
+    "Agent": _agent,
+    "Task": _agent,
+}

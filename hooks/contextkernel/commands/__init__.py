@@ -9,7 +9,9 @@
 
 Exit 0; a wrong call exits 2 with one line on stderr.
 """
+
 from __future__ import annotations
+
 import sys
 
 COMMANDS = {  # name: module with main(argv) -> exit code, imported when named
@@ -22,13 +24,16 @@ COMMANDS = {  # name: module with main(argv) -> exit code, imported when named
 }
 
 
-def main(argv: "list[str]") -> int:
+def main(argv: list[str]) -> int:
     """The exit code of the named command."""
     if argv[:1] in (["-h"], ["--help"], ["help"]):
         print(__doc__.strip())
         return 0
     if not argv or argv[0] not in COMMANDS:
-        sys.stderr.write("ck.py: %s; commands: %s\n" % ("unknown command %.60r" % argv[0] if argv else "no command", ", ".join(COMMANDS)))
+        sys.stderr.write(
+            "ck.py: %s; commands: %s\n"
+            % (f"unknown command {argv[0]!r:.60}" if argv else "no command", ", ".join(COMMANDS))
+        )
         return 2
     import importlib
 
@@ -38,6 +43,6 @@ def main(argv: "list[str]") -> int:
         if argv[0] != "normalize":  # the filter says so itself, and passes the original
             settings.guard()
     except settings.ForeignStateError as error:
-        sys.stderr.write("ck.py %s: %s\n" % (argv[0], error))
+        sys.stderr.write(f"ck.py {argv[0]}: {error}\n")
         return 2
     return importlib.import_module(COMMANDS[argv[0]]).main(argv[1:])

@@ -1,21 +1,26 @@
-"""ck.py failure-lane: switches on, off or shows the shell prefix that lets Claude Code show failures whole."""
+"""ck.py failure-lane: switches on, off or shows the shell prefix that lets Claude Code show
+failures whole.
+"""
+
 from __future__ import annotations
 
 import os
 import sys
 
-from contextkernel.paths import PLUGIN_ROOT
 from contextkernel.clients.claude import shell_prefix
 from contextkernel.clients.claude.settings_file import Refused
+from contextkernel.paths import PLUGIN_ROOT
 from contextkernel.store import settings
 
 USAGE = "usage: ck.py failure-lane on [--yes] | off | status"
 
 
-def main(argv: "list[str]") -> int:
+def main(argv: list[str]) -> int:
     """0; 1 when nothing was changed (refused, or not agreed to); 2 after a wrong call."""
     verb, flags = (argv[0] if argv else ""), argv[1:]
-    if verb not in ("on", "off", "status") or any(flag != "--yes" or verb != "on" for flag in flags):
+    if verb not in ("on", "off", "status") or any(
+        flag != "--yes" or verb != "on" for flag in flags
+    ):
         sys.stderr.write(USAGE + "\n")
         return 2
     state, path = settings.data_root(), shell_prefix.settings_path()
@@ -24,18 +29,29 @@ def main(argv: "list[str]") -> int:
             return _status(shell_prefix.status(state, path))
         return _on(state, path, "--yes" in flags) if verb == "on" else _off(state, path)
     except Refused as error:
-        sys.stderr.write("ck.py failure-lane: %s\n" % error)
+        sys.stderr.write(f"ck.py failure-lane: {error}\n")
         return 1
 
 
 def _on(state: str, path: str, agreed: bool) -> int:
-    plan = "sets env.%s in %s to %s" % (shell_prefix.PREFIX, path, shell_prefix.status(state, path).wrapper)
+    plan = f"sets env.{shell_prefix.PREFIX} in {path} to {shell_prefix.status(state, path).wrapper}"
     if not agreed and not _agrees(plan):
-        print("Not switched on. It %s; `ck.py failure-lane on --yes` does it." % plan)
+        print(f"Not switched on. It {plan}; `ck.py failure-lane on --yes` does it.")
         return 1
-    chained = shell_prefix.switch_on(state, PLUGIN_ROOT, shell_prefix.interpreter(), path, os.environ.get(shell_prefix.PREFIX, ""))
-    print("The failure lane is on: it %s.%s Takes effect in sessions started from now on; `ck.py failure-lane off` undoes it."
-          % (plan, " Your own prefix stays in force behind it: %s." % chained if chained else ""))
+    chained = shell_prefix.switch_on(
+        state,
+        PLUGIN_ROOT,
+        shell_prefix.interpreter(),
+        path,
+        os.environ.get(shell_prefix.PREFIX, ""),
+    )
+    print(
+        (
+            "The failure lane is on: it %s.%s Takes effect in sessions started from now on; "
+            "`ck.py failure-lane off` undoes it."
+        )
+        % (plan, f" Your own prefix stays in force behind it: {chained}." if chained else "")
+    )
     return 0
 
 
@@ -43,23 +59,42 @@ def _agrees(plan: str) -> bool:
     """Whether a person at a terminal says yes."""
     if not sys.stdin or not sys.stdin.isatty():
         return False
-    sys.stdout.write("The failure lane %s. Every shell command of Claude Code is then started through that file. Switch it on? [y/N] " % plan)
+    sys.stdout.write(
+        f"The failure lane {plan}. Every shell command of Claude Code is then started "
+        "through that file. Switch it on? [y/N] "
+    )
     sys.stdout.flush()
     return sys.stdin.readline().strip().lower() in ("y", "yes")
 
 
 def _off(state: str, path: str) -> int:
     wrapper, named = shell_prefix.status(state, path).wrapper, shell_prefix.switch_off(state, path)
-    print("The failure lane is off%s. %s stays for sessions that still run; it passes everything through." % (
-        ": %s is as it was" % path if named else "; %s did not name it" % path, wrapper))
+    print(
+        (
+            "The failure lane is off%s. %s stays for sessions that still run; it passes "
+            "everything through."
+        )
+        % (f": {path} is as it was" if named else f"; {path} did not name it", wrapper)
+    )
     return 0
 
 
 def _status(now: shell_prefix.Status) -> int:
     if now.named == now.wrapper and now.root:
-        print("on: %s names %s, which starts %s%s" % (now.settings, now.wrapper, now.root, " and then %s" % now.chained if now.chained else ""))
+        print(
+            "on: %s names %s, which starts %s%s"
+            % (
+                now.settings,
+                now.wrapper,
+                now.root,
+                f" and then {now.chained}" if now.chained else "",
+            )
+        )
     elif now.named == now.wrapper:
-        print("half on: %s names %s, which passes everything through; `failure-lane on` or `off` mends it" % (now.settings, now.wrapper))
+        print(
+            f"half on: {now.settings} names {now.wrapper}, which passes everything through; "
+            "`failure-lane on` or `off` mends it"
+        )
     else:
-        print("off: %s names %s" % (now.settings, now.named or "no shell prefix"))
+        print(f"off: {now.settings} names {now.named or 'no shell prefix'}")
     return 0

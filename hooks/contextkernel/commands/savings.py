@@ -4,13 +4,15 @@
 
 Counts only replacements that were seen in the transcript; page faults are booked against them.  Exit 0, or 2 with one line.
 """
+
 from __future__ import annotations
+
 import json
 import sys
 import time
 
 
-def main(argv: "list[str]") -> int:
+def main(argv: list[str]) -> int:
     """0 after printing the report; 2 after one line on stderr."""
     import sqlite3
 
@@ -24,12 +26,14 @@ def main(argv: "list[str]") -> int:
             return 0
         return _whole(options, ledger)
     except (ValueError, OSError, blobs.StoreError, sqlite3.Error) as error:
-        sys.stderr.write("savings.py: %s\n" % error)
+        sys.stderr.write(f"savings.py: {error}\n")
         return 2
 
 
 def _whole(options: dict, ledger) -> int:
-    """0 after printing; a ledger that turns out to be damaged is set aside, and the new one reported. Raises StoreError, sqlite3.Error."""
+    """0 after printing; a ledger that turns out to be damaged is set aside, and the new one
+    reported. Raises StoreError, sqlite3.Error.
+    """
     import sqlite3
 
     from contextkernel.store import aside
@@ -51,7 +55,10 @@ def _reported(options: dict, books) -> int:
     if options.get("reset-canary"):
         from contextkernel.store import backoff
 
-        print("canary reset: %d receipts forgotten, rests ended in %d sessions" % (books.reset_canary(), backoff.end_all()))
+        print(
+            f"canary reset: {int(books.reset_canary())} receipts forgotten, rests ended in "
+            f"{backoff.end_all()} sessions"
+        )
         return 0
     from contextkernel.handlers import verification
 
@@ -60,32 +67,62 @@ def _reported(options: dict, books) -> int:
     where, values = "at >= ?", [options.get("since", 0.0)]
     if options.get("session"):
         where, values = where + " AND session LIKE ?", values + [options["session"] + "%"]
-    report = savings.summary(books.rows("SELECT * FROM receipts WHERE " + where + " ORDER BY at", values), books.rows("SELECT * FROM faults WHERE at >= ?", values[:1]))
+    report = savings.summary(
+        books.rows("SELECT * FROM receipts WHERE " + where + " ORDER BY at", values),
+        books.rows("SELECT * FROM faults WHERE at >= ?", values[:1]),
+    )
     report["estimates"] = savings.estimates(report, _models(books, where, values))
-    lost = books.rows("SELECT text, COUNT(*) AS n FROM notes WHERE at >= ? AND event = ? GROUP BY text ORDER BY MAX(at)", (values[0], SET_ASIDE))
+    lost = books.rows(
+        (
+            "SELECT text, COUNT(*) AS n FROM notes WHERE at >= ? AND event = ? GROUP BY text "
+            "ORDER BY MAX(at)"
+        ),
+        (values[0], SET_ASIDE),
+    )
     report["set_aside"] = [note["text"] for note in lost]
     if options.get("json"):
         print(json.dumps(report, indent=1))
         return 0
-    notes = books.rows("SELECT text, COUNT(*) AS n FROM notes WHERE at >= ? AND event IS NOT ? GROUP BY text ORDER BY n DESC LIMIT 5", (values[0], SET_ASIDE))
-    reasons = books.rows("SELECT tool || ': ' || reason AS text, COUNT(*) AS n FROM receipts WHERE status IN ('refused', 'missing') AND " + where + " GROUP BY 1 LIMIT 5", values)
+    notes = books.rows(
+        (
+            "SELECT text, COUNT(*) AS n FROM notes WHERE at >= ? AND event IS NOT ? GROUP BY "
+            "text ORDER BY n DESC LIMIT 5"
+        ),
+        (values[0], SET_ASIDE),
+    )
+    reasons = books.rows(
+        (
+            "SELECT tool || ': ' || reason AS text, COUNT(*) AS n FROM receipts WHERE status IN "
+            "('refused', 'missing') AND "
+        )
+        + where
+        + " GROUP BY 1 LIMIT 5",
+        values,
+    )
     print(savings.as_text(report, lost + reasons + notes))
     return 0
 
 
 def _models(books, where: str, values: list) -> dict:
-    """session -> (model, bytes a token, price), for sessions whose transcript is still there and names a model."""
+    """session -> (model, bytes a token, price), for sessions whose transcript is still there and
+    names a model.
+    """
     from contextkernel.clients.claude import models, transcript
 
     found = {}
-    for row in books.rows("SELECT session, MAX(transcript) AS path FROM receipts WHERE status = 'verified' AND " + where + " GROUP BY session", values):
+    for row in books.rows(
+        "SELECT session, MAX(transcript) AS path FROM receipts WHERE status = 'verified' AND "
+        + where
+        + " GROUP BY session",
+        values,
+    ):
         model = transcript.advance({}, row["path"] or "", from_start=False)[1].model
         if model:
             found[row["session"]] = (model,) + models.facts(model)[2:]
     return found
 
 
-def _arguments(argv: "list[str]") -> dict:
+def _arguments(argv: list[str]) -> dict:
     options: dict = {}
     rest = list(argv)
     while rest:
@@ -96,7 +133,10 @@ def _arguments(argv: "list[str]") -> dict:
             value = rest.pop(0)
             options[name[2:]] = _since(value) if name == "--since" else value
         else:
-            raise ValueError("unknown argument %.60r (usage: savings.py [--session ID] [--since DAYS|DATE] [--json] [--reset-canary])" % name)
+            raise ValueError(
+                f"unknown argument {name!r:.60} (usage: savings.py [--session ID] [--since "
+                "DAYS|DATE] [--json] [--reset-canary])"
+            )
     return options
 
 
@@ -107,4 +147,6 @@ def _since(value: str) -> float:
     try:
         return time.mktime(time.strptime(value, "%Y-%m-%d"))
     except ValueError as error:
-        raise ValueError("--since %.40r is neither a number of days nor YYYY-MM-DD" % value) from error
+        raise ValueError(
+            f"--since {value!r:.40} is neither a number of days nor YYYY-MM-DD"
+        ) from error

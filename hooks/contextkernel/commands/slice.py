@@ -1,31 +1,49 @@
 """ck slice: the places of a repository that a symptom points to.
 
-    ck.py slice --repo DIR --symptom FILE|- --budget N|auto [--wait] [--json | --text lines] [--depth full|2|1] [--importers N] [--from-diff FILE|-]
+    ck.py slice --repo DIR --symptom FILE|- --budget N|auto [--wait] [--json | --text lines]
+    [--depth full|2|1] [--importers N] [--from-diff FILE|-]
 
---budget    tokens; auto, and by default inside a session: what the session's window leaves; by default elsewhere 8,000
---wait      answer from an index that is up to date; without it a large index is built by a child process meanwhile
---depth     keep to files so many imports from the places that the symptom names; without it the whole repository is ranked
+--budget    tokens; auto, and by default inside a session: what the session's window leaves; by
+default elsewhere 8,000
+--wait      answer from an index that is up to date; without it a large index is built by a child
+process meanwhile
+--depth     keep to files so many imports from the places that the symptom names; without it the
+whole repository is ranked
 --text lines  with the source lines themselves
 --build     only bring the index up to date
 
 Exit 0; a wrong call exits 2 with one line on stderr.
 """
+
 from __future__ import annotations
 
 import gc
 import json
 import os
 import sys
-from typing import Dict, List, NamedTuple
+from typing import NamedTuple
 
-from contextkernel.slicing.scan import scan_file
+from contextkernel.handlers.repo_slice import (
+    MOST_BYTES,
+    SCANNERS,
+    WrongCall,
+    _from_sound,
+    answer,
+    operator_hash,
+)
 from contextkernel.slicing.languages import language_of
+from contextkernel.slicing.scan import scan_file
 from contextkernel.slicing.slice import Request
-from contextkernel.store import recorder, files as store_files, index as indexes, settings, tree
-from contextkernel.handlers.repo_slice import MOST_BYTES, SCANNERS, WrongCall, _from_sound, answer, operator_hash
+from contextkernel.store import files as store_files
+from contextkernel.store import index as indexes
+from contextkernel.store import recorder, settings, tree
 
 DEFAULT_BUDGET = 8000  # tokens
-HANDED_OVER = ("/dev/fd/", "/dev/stdin", "/proc/self/fd/")  # a stream of the caller's, as `<(command)` makes it: no file of others
+HANDED_OVER = (
+    "/dev/fd/",
+    "/dev/stdin",
+    "/proc/self/fd/",
+)  # a stream of the caller's, as `<(command)` makes it: no file of others
 
 
 class Options(NamedTuple):
@@ -41,22 +59,31 @@ class Options(NamedTuple):
     budget_line: str = ""  # how `--budget auto` came about
 
 
-def _options(argv: List[str]) -> Options:
-    values: Dict[str, str] = {}
+def _options(argv: list[str]) -> Options:
+    values: dict[str, str] = {}
     flags = set()
     rest = list(argv)
     while rest:
         name, _, value = rest.pop(0).partition("=")
         if name in ("--wait", "--json", "--build"):
             flags.add(name)
-        elif name in ("--repo", "--symptom", "--symptom-file", "--budget", "--depth", "--importers", "--from-diff", "--text"):
+        elif name in (
+            "--repo",
+            "--symptom",
+            "--symptom-file",
+            "--budget",
+            "--depth",
+            "--importers",
+            "--from-diff",
+            "--text",
+        ):
             if not value:
                 if not rest:
-                    raise WrongCall("%s needs a value" % name)
+                    raise WrongCall(f"{name} needs a value")
                 value = rest.pop(0)
             values[name.replace("symptom-file", "symptom")] = value
         else:
-            raise WrongCall("unknown argument %.60r" % name)
+            raise WrongCall(f"unknown argument {name!r:.60}")
     if values.get("--depth", "full") not in ("full", "1", "2", "auto"):
         raise WrongCall("--depth is full, 2 or 1")
     if values.get("--text", "lines") not in ("lines", "places"):
@@ -67,18 +94,30 @@ def _options(argv: List[str]) -> Options:
     automatic = None
     in_session = os.environ.get("CK_TRANSCRIPT") or os.environ.get("CLAUDE_CODE_SESSION_ID")
     if values.get("--budget", "auto" if in_session else "") == "auto":
-        from contextkernel.clients.claude import context_budget  # late: reads transcripts, rarely asked for
+        from contextkernel.clients.claude import (
+            context_budget,  # late: reads transcripts, rarely asked for
+        )
+
         automatic = context_budget.auto_budget(dict(os.environ), settings.number("CK_BUDGET_MAX"))
     budget = automatic.tokens if automatic else _number(values, "--budget", DEFAULT_BUDGET)
     request = Request(budget, depth, _number(values, "--importers", 0))
     form = "json" if "--json" in flags else "lines" if values.get("--text") == "lines" else "text"
-    return Options(values.get("--repo", "."), values.get("--symptom", ""), values.get("--from-diff", ""), request, "--wait" in flags, form, "--build" in flags, automatic.text if automatic else "")
+    return Options(
+        values.get("--repo", "."),
+        values.get("--symptom", ""),
+        values.get("--from-diff", ""),
+        request,
+        "--wait" in flags,
+        form,
+        "--build" in flags,
+        automatic.text if automatic else "",
+    )
 
 
-def _number(values: Dict[str, str], name: str, default: int) -> int:
+def _number(values: dict[str, str], name: str, default: int) -> int:
     text = values.get(name, str(default))
     if not (text.isdecimal() and len(text) < 19) or (name == "--budget" and int(text) == 0):
-        raise WrongCall("%s is a whole number%s" % (name, " above 0" if name == "--budget" else ""))
+        raise WrongCall(f"{name} is a whole number{' above 0' if name == '--budget' else ''}")
     return int(text)
 
 
@@ -101,11 +140,13 @@ def _text_of(name: str) -> str:
                 return handle.read().decode("utf-8", "replace")
         return store_files.content(name, MOST_BYTES).decode("utf-8", "replace")
     except (OSError, ValueError) as error:
-        raise WrongCall("%s: %s" % (name, getattr(error, "strerror", "") or error)) from error
+        raise WrongCall(f"{name}: {getattr(error, 'strerror', '') or error}") from error
 
 
 def _try_reading(text: str, diff: str) -> None:
-    """Raises WrongCall for a symptom whose reading would not end soon; one ledger row names the rule."""
+    """Raises WrongCall for a symptom whose reading would not end soon; one ledger row names the
+    rule.
+    """
     from contextkernel.clients import cpu_limit
     from contextkernel.handlers import operators
 
@@ -113,20 +154,24 @@ def _try_reading(text: str, diff: str) -> None:
         cpu_limit.call(operators.read_symptom, (text, diff), len(text) + len(diff))
     except cpu_limit.LimitError as error:
         recorder.record("note", {"event": "ck.py slice", "session": "", "why": str(error)})
-        raise WrongCall("the symptom takes too long to read (%s); give the part that matters" % error) from None
+        raise WrongCall(
+            f"the symptom takes too long to read ({error}); give the part that matters"
+        ) from None
 
 
-def main(argv: List[str]) -> int:
+def main(argv: list[str]) -> int:
     """The exit code of one call."""
     gc.disable()  # the process is short, its garbage small: a tenth of a cold build
     try:
         options = _options(argv)
         if not os.path.isdir(options.repo):
-            raise WrongCall("not a folder: %s" % options.repo)
+            raise WrongCall(f"not a folder: {options.repo}")
         if options.build:
             root = os.path.realpath(options.repo)
             kept = indexes.Index(indexes.file_of(root), operator_hash(SCANNERS))
-            sources = {path: facts for path, facts in tree.listing(root).files.items() if language_of(path)}
+            sources = {
+                path: facts for path, facts in tree.listing(root).files.items() if language_of(path)
+            }
             _from_sound(kept, lambda: str(kept.refresh(root, sources, scan_file.scan)))
             kept.close()
             return 0

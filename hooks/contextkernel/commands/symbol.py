@@ -4,6 +4,7 @@ NAME is `function`, `Class`, `Class.method` or a variable.  Without --budget all
 the nearest parts that fit N tokens (bytes/4), the rest as an outline.  Exit 2 with one line on stderr when the
 file cannot be read or has no such symbol.
 """
+
 from __future__ import annotations
 
 import argparse
@@ -15,13 +16,13 @@ import tokenize
 from typing import NoReturn
 
 from contextkernel.clients.claude import context_budget
-from contextkernel.symbols.manifest import UnknownSymbol, answer, in_text
 from contextkernel.store import files, settings
+from contextkernel.symbols.manifest import UnknownSymbol, answer, in_text
 
 MOST_BYTES = 64 << 20  # of the file
 
 
-def main(argv: "list[str]") -> int:
+def main(argv: list[str]) -> int:
     """The exit code: 0 with the slice on stdout, 2 with one line on stderr."""
     options = _options().parse_args(argv)
     try:
@@ -36,9 +37,9 @@ def main(argv: "list[str]") -> int:
 
 
 class _Parser(argparse.ArgumentParser):
-    def error(self, message: str) -> "NoReturn":
+    def error(self, message: str) -> NoReturn:
         """A wrong call: exit 2 with one line."""
-        self.exit(2, "ck.py symbol: %s\n" % message)
+        self.exit(2, f"ck.py symbol: {message}\n")
 
 
 def _options() -> argparse.ArgumentParser:
@@ -54,15 +55,21 @@ def _positive(text: str) -> int:
     if text == "auto":
         return context_budget.auto_budget(dict(os.environ), settings.number("CK_BUDGET_MAX")).tokens
     if not (text.isdecimal() and len(text) < 19) or not int(text):
-        raise argparse.ArgumentTypeError("a number of tokens is wanted, not %.40r" % text)
+        raise argparse.ArgumentTypeError(f"a number of tokens is wanted, not {text!r:.40}")
     return int(text)
 
 
 def decoded(path: str) -> str:
-    """The text of a file: by its encoding line or byte order mark, else UTF-8 with replacement.  Raises OSError."""
+    """The text of a file: by its encoding line or byte order mark, else UTF-8 with replacement.
+    Raises OSError.
+    """
     data = files.content(path, MOST_BYTES)
     try:
-        encoding = tokenize.detect_encoding(io.BytesIO(data).readline)[0] if path.endswith((".py", ".pyi")) else "utf-8"
+        encoding = (
+            tokenize.detect_encoding(io.BytesIO(data).readline)[0]
+            if path.endswith((".py", ".pyi"))
+            else "utf-8"
+        )
     except SyntaxError:
         encoding = "utf-8"
     return data.decode(encoding, "replace").lstrip("\ufeff")

@@ -2,6 +2,7 @@
 
 Imports inside functions are late on purpose: a script pays for every module at every event.
 """
+
 from __future__ import annotations
 
 HANDLERS = {  # event: module here, and its function; an event that is not named needs none

@@ -1,28 +1,38 @@
-"""The failure lane after a failure: stores a command's whole output and puts its normal form in its place.
+"""The failure lane after a failure: stores a command's whole output and puts its normal form in its
+place.
 
-    failure_lane.py EXIT_CODE START ARGUMENT        started by the wrapper `failure_lane`, with the command's own stdout
+    failure_lane.py EXIT_CODE START ARGUMENT        started by the wrapper `failure_lane`, with the
+    command's own stdout
 
-EXIT_CODE: negative for a signal that ended the command.  START: bytes that were in the output file before the command.  ARGUMENT: what the client gave the wrapper.  Prints nothing;
+EXIT_CODE: negative for a signal that ended the command.  START: bytes that were in the output file
+before the command.  ARGUMENT: what the client gave the wrapper.  Prints nothing;
 whatever is in doubt leaves the file as it is.
 """
+
 from __future__ import annotations
+
 import fnmatch
 import os
 import signal
+
 from contextkernel.clients import cpu_limit
 from contextkernel.clients.claude import output_file, shell_argument
 from contextkernel.store import recorder, settings
 
-CLIENT_SHOWS = 10000  # UTF-16 units of a failure that the client shows whole (2.1.121 and 2.1.200 count its first line in)
+# UTF-16 units of a failure that the client shows whole (2.1.121 and 2.1.200 count its first line
+# in)
+CLIENT_SHOWS = 10000
 MOST = 9900  # of our text
-MOSTLY_NOISE = 0.5  # an output that the client shows whole is rewritten only below this share of its length
+MOSTLY_NOISE = (
+    0.5  # an output that the client shows whole is rewritten only below this share of its length
+)
 LARGEST = 256 * 1024 * 1024  # bytes; what is larger stays as the client shows it
 NUL, RARE = "\u2400", 10  # the sign for a NUL, shown where they are less than a tenth
 SECONDS = 30  # then the original stays: the client waits for us
 HELD = (signal.SIGTERM, signal.SIGINT, signal.SIGHUP) if os.name == "posix" else ()
 
 
-def main(argv: "list[str]") -> int:
+def main(argv: list[str]) -> int:
     """0, also when nothing was rewritten."""
     code, start, argument = int(argv[0]), int(argv[1]), argv[2]
     try:
@@ -31,14 +41,20 @@ def main(argv: "list[str]") -> int:
         return 0
     session = os.environ.get("CLAUDE_CODE_SESSION_ID") or output_file.session_in(1)
     command = shell_argument.command_in(argument)
-    if shell_argument.wants_raw(command) or not any(fnmatch.fnmatchcase("Bash", name) for name in settings.words("CK_TOOLS")) or _noted(command, session):
+    if (
+        shell_argument.wants_raw(command)
+        or not any(fnmatch.fnmatchcase("Bash", name) for name in settings.words("CK_TOOLS"))
+        or _noted(command, session)
+    ):
         return 0
     file = output_file.opened(1, start)
     if file is None:
         return 0
     signal.alarm(SECONDS)
     if 4 * settings.number("CK_MIN_TOKENS") <= file.size() <= LARGEST:
-        for _ in range(output_file.ROUNDS):  # again while some process of the command's still writes
+        for _ in range(
+            output_file.ROUNDS
+        ):  # again while some process of the command's still writes
             if _rewritten(file, code, command, session):
                 break
     file.close()
@@ -48,7 +64,9 @@ def main(argv: "list[str]") -> int:
 def _noted(command: str, session: str) -> bool:
     from contextkernel.clients.claude import shell_prefix
 
-    return shell_prefix.take_note(settings.data_root(), command, session) or shell_prefix.watched(settings.data_root(), session)
+    return shell_prefix.take_note(settings.data_root(), command, session) or shell_prefix.watched(
+        settings.data_root(), session
+    )
 
 
 def _rewritten(file, code: int, command: str, session: str) -> bool:
@@ -72,14 +90,14 @@ def _rewritten(file, code: int, command: str, session: str) -> bool:
     except blobs.StoreError as error:
         return _passed(session, str(error))
     if issued != handle:  # another text holds these digits: the mark would name the wrong one
-        return _passed(session, "handle clash %s" % issued)
+        return _passed(session, f"handle clash {issued}")
     if HELD:
         signal.pthread_sigmask(signal.SIG_BLOCK, HELD)  # two writes that belong together
     signal.alarm(0)
     try:
         done = file.replace(raw, new)
     except OSError as error:
-        return _passed(session, "output not rewritten: %s" % error.strerror)
+        return _passed(session, f"output not rewritten: {error.strerror}")
     if HELD:
         signal.pthread_sigmask(signal.SIG_UNBLOCK, HELD)
     signal.alarm(SECONDS)
@@ -102,7 +120,9 @@ def _plain_form(raw: bytes, code: int, command: str, handle: str) -> tuple:
 
 
 def normal_form(raw: bytes, code: int, command: str, handle: str):
-    """What the model is to read instead of a failing command's output, as Normalized; None: leave it as it is."""
+    """What the model is to read instead of a failing command's output, as Normalized; None:
+    leave it as it is.
+    """
     from contextkernel.normalize import Source, normalize
     from contextkernel.normalize.commands import facts
     from contextkernel.store import handles
@@ -125,7 +145,11 @@ def normal_form(raw: bytes, code: int, command: str, handle: str):
         from contextkernel.normalize.head_and_tail import both_ends  # late: rare
 
         result = both_ends(text, source._replace(cap=MOST * len(text) // _units(text) - 1))
-    if not result.edits or _units(result.text) >= MOST or (whole and len(result.text) > MOSTLY_NOISE * len(text)):
+    if (
+        not result.edits
+        or _units(result.text) >= MOST
+        or (whole and len(result.text) > MOSTLY_NOISE * len(text))
+    ):
         return None
     return result
 
@@ -136,10 +160,25 @@ def _units(text: str) -> int:
 
 
 def _book(raw: bytes, rules: tuple, new: bytes, handle: str, command: str, session: str) -> None:
-    recorder.record("receipt", {
-        "client": "claude", "session": session, "tool": "Bash", "lane": "failure", "rule": "+".join(rules),
-        "command": command, "handle": handle, "raw": len(raw), "host": min(len(raw), CLIENT_SHOWS), "shown": len(new),
-        "lines": raw.count(b"\n") + 1, "lines_shown": new.count(b"\n") + 1, "status": "", "cwd": os.getcwd() if os.path.isdir(".") else ""})
+    recorder.record(
+        "receipt",
+        {
+            "client": "claude",
+            "session": session,
+            "tool": "Bash",
+            "lane": "failure",
+            "rule": "+".join(rules),
+            "command": command,
+            "handle": handle,
+            "raw": len(raw),
+            "host": min(len(raw), CLIENT_SHOWS),
+            "shown": len(new),
+            "lines": raw.count(b"\n") + 1,
+            "lines_shown": new.count(b"\n") + 1,
+            "status": "",
+            "cwd": os.getcwd() if os.path.isdir(".") else "",
+        },
+    )
 
 
 def _offer(handle: str, raw: bytes, session: str) -> None:
@@ -154,5 +193,12 @@ def _offer(handle: str, raw: bytes, session: str) -> None:
             try:
                 folders.offer(transcript, handle, raw)
             except OSError as error:
-                recorder.record("note", {"event": "failure lane", "session": session, "why": "no recall file: %s" % error})
+                recorder.record(
+                    "note",
+                    {
+                        "event": "failure lane",
+                        "session": session,
+                        "why": f"no recall file: {error}",
+                    },
+                )
             return

@@ -1,6 +1,11 @@
-"""PostToolUseFailure: link a failure that the failure lane rewrote to its tool use; else say once what the client cut out."""
+"""PostToolUseFailure: link a failure that the failure lane rewrote to its tool use; else say
+once what the client cut out.
+"""
+
 from __future__ import annotations
+
 import os
+
 from contextkernel.clients import cpu_limit, replies
 from contextkernel.clients.claude import truncation
 from contextkernel.store import recorder, settings
@@ -17,7 +22,9 @@ def handle(event: dict) -> dict:
     if handle_ and _is_stored(handle_):
         _link(event, handle_)
         return {}
-    found = truncation.cut_in(error, settings.number("BASH_MAX_OUTPUT_LENGTH", truncation.KEPT) or truncation.KEPT)
+    found = truncation.cut_in(
+        error, settings.number("BASH_MAX_OUTPUT_LENGTH", truncation.KEPT) or truncation.KEPT
+    )
     if found is None or not _first(event):
         return {}
     from contextkernel.handlers import operators  # late: only for a cut failure
@@ -38,7 +45,9 @@ def _is_stored(handle_: str) -> bool:
 
 
 def _link(event: dict, handle_: str) -> None:
-    """The wrapper knew neither the tool use nor the agent: this event does. Its copy of the original is laid into the session's folder."""
+    """The wrapper knew neither the tool use nor the agent: this event does. Its copy of the
+    original is laid into the session's folder.
+    """
     from contextkernel.clients.claude import session_files
     from contextkernel.store import blobs
 
@@ -47,15 +56,33 @@ def _link(event: dict, handle_: str) -> None:
         if folder and not os.path.exists(os.path.join(folder, session_files.recall_name(handle_))):
             session_files.offer(_text(event, "transcript_path"), handle_, blobs.get(handle_))
     except (OSError, blobs.UnknownHandle) as error:
-        recorder.record("note", {"event": "PostToolUseFailure", "session": _text(event, "session_id"), "why": "no recall file: %s" % error})
+        recorder.record(
+            "note",
+            {
+                "event": "PostToolUseFailure",
+                "session": _text(event, "session_id"),
+                "why": f"no recall file: {error}",
+            },
+        )
     if recorder.ledger is not None:
         recorder.ledger.take_spool()  # the wrapper's row must be there before the link to it
-    recorder.record("link", {"handle": handle_, "session": _text(event, "session_id"), "tool_use_id": _text(event, "tool_use_id"),
-                         "agent": _text(event, "agent_id"), "agent_type": _text(event, "agent_type"), "status": "pending"})
+    recorder.record(
+        "link",
+        {
+            "handle": handle_,
+            "session": _text(event, "session_id"),
+            "tool_use_id": _text(event, "tool_use_id"),
+            "agent": _text(event, "agent_id"),
+            "agent_type": _text(event, "agent_type"),
+            "status": "pending",
+        },
+    )
 
 
 def _first(event: dict) -> bool:
-    """Whether this command's cut has not been spoken of in this session, and the lane is off (it left this one raw on purpose)."""
+    """Whether this command's cut has not been spoken of in this session, and the lane is off (it
+    left this one raw on purpose).
+    """
     from contextkernel.clients import lane_keys
     from contextkernel.clients.claude import shell_argument
     from contextkernel.store import presence
@@ -67,6 +94,8 @@ def _first(event: dict) -> bool:
     if not isinstance(command, str) or shell_argument.wants_raw(command):
         return False
     try:
-        return presence.first_in(_text(event, "session_id"), "cut-" + shell_argument.key_of(command, ""), ONCE)
+        return presence.first_in(
+            _text(event, "session_id"), "cut-" + shell_argument.key_of(command, ""), ONCE
+        )
     except OSError:
         return False  # no state folder: rather not at all than every time

@@ -1,10 +1,14 @@
-"""The operators as the lanes call them under a CPU limit (clients/cpu_limit.py): plain values in, plain values out.
+"""The operators as the lanes call them under a CPU limit (clients/cpu_limit.py): plain values
+in, plain values out.
 """
+
 from __future__ import annotations
 
 
 def normal_forms(texts: list, sources: list) -> list:
-    """(text, rules) of each text; no rules: it stays as it is. A source is the tuple of a normalize.Source."""
+    """(text, rules) of each text; no rules: it stays as it is. A source is the tuple of a
+    normalize.Source.
+    """
     from contextkernel.normalize import Source, normalize
 
     found = [normalize(text, Source(*source)) for text, source in zip(texts, sources)]
@@ -33,7 +37,9 @@ def speaks_of_code(error: str) -> bool:
 
 
 def read_symptom(text: str, diff: str) -> int:
-    """0 when a symptom can be read within the limit: the slice reads it again, beside the repository."""
+    """0 when a symptom can be read within the limit: the slice reads it again, beside the
+    repository.
+    """
     from contextkernel.slicing.symptom import text as symptom
 
     symptom.read(text, diff)

@@ -1,20 +1,28 @@
 """The slice of a repository: its index brought up to date, the answer, and the answers kept."""
+
 from __future__ import annotations
+
 import hashlib
 import json
 import os
 import sqlite3
 import sys
-from typing import Callable, Dict, List, Tuple
+from typing import Callable
+
 from contextkernel.paths import PLUGIN_ROOT
 from contextkernel.slicing import manifest
-from contextkernel.slicing.scan import scan_file, subtokens
-from contextkernel.slicing.symptom import text as symptoms
 from contextkernel.slicing.languages import language_of
 from contextkernel.slicing.repository import Repository
+from contextkernel.slicing.scan import scan_file, subtokens
 from contextkernel.slicing.slice import Request, slice_repository
-from contextkernel.store import files as store_files, index as indexes, settings, tree
-INLINE_BYTES = 4 << 20  # of changed source: as much is scanned at once even without --wait (about half a CPU second)
+from contextkernel.slicing.symptom import text as symptoms
+from contextkernel.store import files as store_files
+from contextkernel.store import index as indexes
+from contextkernel.store import settings, tree
+
+INLINE_BYTES = (
+    4 << 20
+)  # of changed source: as much is scanned at once even without --wait (about half a CPU second)
 FIRST_FILES = 200  # scanned before the first answer of a repository that has no index yet
 MOST_BYTES = 64 << 20  # of one file that is read whole
 SCANNERS = ("scan", "languages")  # folders of slicing/ that an index depends on
@@ -24,35 +32,51 @@ class WrongCall(Exception):
     """A call that cannot be answered; the message is the one line for stderr."""
 
 
-def operator_hash(names: "Tuple[str, ...]" = ()) -> str:
-    """A hash over the sources of the operator (or of those of its modules): what an answer (or an index) depends on."""
+def operator_hash(names: tuple[str, ...] = ()) -> str:
+    """A hash over the sources of the operator (or of those of its modules): what an answer (or
+    an index) depends on.
+    """
     folder = os.path.join(PLUGIN_ROOT, "hooks", "contextkernel", "slicing")
     whole = []
     for base, folders, files in os.walk(folder):
         folders[:] = sorted(one for one in folders if one != "__pycache__")
         for name in sorted(files):
-            stem = os.path.relpath(os.path.join(base, name), folder).partition(os.sep)[0].partition(".")[0]
+            stem = (
+                os.path.relpath(os.path.join(base, name), folder)
+                .partition(os.sep)[0]
+                .partition(".")[0]
+            )
             if name.endswith(".py") and (not names or stem in names):
-                whole.append(name.encode() + b"\0" + store_files.content(os.path.join(base, name), MOST_BYTES))
+                whole.append(
+                    name.encode()
+                    + b"\0"
+                    + store_files.content(os.path.join(base, name), MOST_BYTES)
+                )
     return hashlib.sha256(b"".join(whole)).hexdigest()[:16]
 
 
 def answer(root: str, text: str, request: Request, wait: bool = True, form: str = "text") -> str:
-    """The slice of a repository for a symptom text; `form`: "text", "lines" or "json".  Raises WrongCall, OSError."""
+    """The slice of a repository for a symptom text; `form`: "text", "lines" or "json".  Raises
+    WrongCall, OSError.
+    """
     root = os.path.realpath(root)
     if not os.path.isdir(root):
-        raise WrongCall("no such folder: %s" % root)
+        raise WrongCall(f"no such folder: {root}")
     listing = tree.listing(root)
     sources = {path: facts for path, facts in listing.files.items() if language_of(path)}
     kept = indexes.Index(indexes.file_of(root), operator_hash(SCANNERS))
     try:
-        return _from_sound(kept, lambda: _from_index(root, listing, sources, kept, text, request, wait, form))
+        return _from_sound(
+            kept, lambda: _from_index(root, listing, sources, kept, text, request, wait, form)
+        )
     finally:
         kept.close()
 
 
 def _from_sound(kept: indexes.Index, work: Callable[[], str]) -> str:
-    """What `work` gives; where the index shows itself as damaged meanwhile, it is begun anew and asked once more.  Raises OSError."""
+    """What `work` gives; where the index shows itself as damaged meanwhile, it is begun anew and
+    asked once more.  Raises OSError.
+    """
     try:
         try:
             return work()
@@ -62,13 +86,23 @@ def _from_sound(kept: indexes.Index, work: Callable[[], str]) -> str:
             kept.begin_anew()
             return work()
     except sqlite3.Error as error:
-        raise OSError("index %s: %s" % (kept.path, error)) from error
+        raise OSError(f"index {kept.path}: {error}") from error
 
 
-def _from_index(root: str, listing: tree.Listing, sources: Dict[str, Tuple[int, int]], kept: indexes.Index, text: str, request: Request,
-                wait: bool, form: str) -> str:
+def _from_index(
+    root: str,
+    listing: tree.Listing,
+    sources: dict[str, tuple[int, int]],
+    kept: indexes.Index,
+    text: str,
+    request: Request,
+    wait: bool,
+    form: str,
+) -> str:
     age = _brought_up(root, sources, kept, text, wait)
-    unread = [(one.path, one.why) for one in listing.unread if not one.special or language_of(one.path)]
+    unread = [
+        (one.path, one.why) for one in listing.unread if not one.special or language_of(one.path)
+    ]
     age = age._replace(notes=listing.notes, unread=tuple(sorted(unread + list(age.unread))))
     key = _key(sources, text, request, form, age) if settings.flag("CK_SLICE_CACHE", True) else ""
     found = kept.answer(key) if key else ""
@@ -79,14 +113,24 @@ def _from_index(root: str, listing: tree.Listing, sources: Dict[str, Tuple[int, 
     return found
 
 
-def repository_of(root: str, paths: List[str], kept: indexes.Index, keeps_edge=None) -> Repository:
+def repository_of(root: str, paths: list[str], kept: indexes.Index, keeps_edge=None) -> Repository:
     """The repository as operators see it, from its listing and its open index."""
+
     def read(path: str) -> bytes:
         return store_files.content(os.path.join(root, path), MOST_BYTES, follow=False)
+
     return Repository(root, paths, kept.files(), read, kept.facts, kept.postings, keeps_edge)
 
 
-def _sliced(root: str, paths: List[str], kept: indexes.Index, text: str, request: Request, form: str, age: manifest.Age) -> str:
+def _sliced(
+    root: str,
+    paths: list[str],
+    kept: indexes.Index,
+    text: str,
+    request: Request,
+    form: str,
+    age: manifest.Age,
+) -> str:
     repository = repository_of(root, paths, kept)
     cut = slice_repository(repository, text, request)
     if form == "json":
@@ -94,16 +138,22 @@ def _sliced(root: str, paths: List[str], kept: indexes.Index, text: str, request
     return manifest.as_text(repository, cut, request, age, form == "lines")
 
 
-def _key(sources: Dict[str, Tuple[int, int]], text: str, request: Request, form: str, age: manifest.Age) -> str:
+def _key(
+    sources: dict[str, tuple[int, int]], text: str, request: Request, form: str, age: manifest.Age
+) -> str:
     asked = (operator_hash(), sys.version_info[:2], text, request, form, age)
-    return hashlib.sha256(("%r%r" % (sources, asked)).encode("utf-8", "surrogatepass")).hexdigest()
+    return hashlib.sha256((f"{sources!r}{asked!r}").encode("utf-8", "surrogatepass")).hexdigest()
 
 
-def _brought_up(root: str, sources: Dict[str, Tuple[int, int]], kept: indexes.Index, text: str, wait: bool) -> manifest.Age:
+def _brought_up(
+    root: str, sources: dict[str, tuple[int, int]], kept: indexes.Index, text: str, wait: bool
+) -> manifest.Age:
     """The index up to date, or as far as one may wait; a child then does the rest."""
     changed, gone = kept.stale(sources)
     if wait or sum(sources[path][0] for path in changed) <= INLINE_BYTES:
-        unread = kept.bring_up(root, sources, changed, gone, scan_file.scan) if changed or gone else []
+        unread = (
+            kept.bring_up(root, sources, changed, gone, scan_file.scan) if changed or gone else []
+        )
         return manifest.Age(len(sources), unread=tuple(unread))
     if len(changed) == len(sources):
         first = _best_named(changed, text)
@@ -111,13 +161,35 @@ def _brought_up(root: str, sources: Dict[str, Tuple[int, int]], kept: indexes.In
         changed = sorted(set(changed) - set(first))
     import subprocess  # late: 5 ms, and most calls need none
 
-    subprocess.Popen([sys.executable, "-I", "-S", os.path.join(PLUGIN_ROOT, "hooks", "ck.py"), "slice", "--repo", root, "--build"], stdin=subprocess.DEVNULL,
-                     stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL, start_new_session=True, close_fds=True)
+    subprocess.Popen(
+        [
+            sys.executable,
+            "-I",
+            "-S",
+            os.path.join(PLUGIN_ROOT, "hooks", "ck.py"),
+            "slice",
+            "--repo",
+            root,
+            "--build",
+        ],
+        stdin=subprocess.DEVNULL,
+        stdout=subprocess.DEVNULL,
+        stderr=subprocess.DEVNULL,
+        start_new_session=True,
+        close_fds=True,
+    )
     return manifest.Age(len(sources) - len(changed), tuple(changed), True)
 
 
-def _best_named(paths: List[str], text: str) -> List[str]:
+def _best_named(paths: list[str], text: str) -> list[str]:
     """The files whose paths have most words of the symptom in them."""
     weights = symptoms.read(text).weights
-    score = {path: sum(weights.get(piece, 0.0) for word in set(subtokens.WORD.findall(path)) for piece in subtokens.pieces_of(word)) for path in paths}
+    score = {
+        path: sum(
+            weights.get(piece, 0.0)
+            for word in set(subtokens.WORD.findall(path))
+            for piece in subtokens.pieces_of(word)
+        )
+        for path in paths
+    }
     return sorted(sorted(paths, key=lambda path: (-score[path], path))[:FIRST_FILES])

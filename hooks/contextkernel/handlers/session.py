@@ -1,17 +1,22 @@
 """A session's events: its start (and each new context), a prompt, its end.
 
-SessionStart: say once how hidden text comes back; export CK_ROOT, CK_DATA and CK_TRANSCRIPT; count the epoch.
-UserPromptSubmit: tell the model once when the client refused replacements. Its arrival also marks the session as served.
-SessionEnd: judge the last replacements, let the rest expire, sweep the store. A script: the server is gone by now.
+SessionStart: say once how hidden text comes back; export CK_ROOT, CK_DATA and CK_TRANSCRIPT; count
+the epoch.
+UserPromptSubmit: tell the model once when the client refused replacements. Its arrival also marks
+the session as served.
+SessionEnd: judge the last replacements, let the rest expire, sweep the store. A script: the server
+is gone by now.
 """
+
 from __future__ import annotations
+
 import os
 import sys
-from contextkernel.paths import PLUGIN_ROOT
+
 from contextkernel.clients import replies
 from contextkernel.clients.claude import session_files
-from contextkernel.store import recorder, presence, settings
-from contextkernel.store import backoff
+from contextkernel.paths import PLUGIN_ROOT
+from contextkernel.store import backoff, presence, recorder, settings
 
 EPOCHS = ("resume", "clear", "compact")
 ONE_START = 10  # seconds within which a second lane's SessionStart is the same start
@@ -27,7 +32,7 @@ def start(event: dict) -> dict:
     _export(event)
     _keep_lane()
     try:
-        if not presence.first_in(who, "start-%s" % source, ONE_START):
+        if not presence.first_in(who, f"start-{source}", ONE_START):
             return {}
     except OSError:
         pass  # no state folder: nothing will be hidden either, but the lines below are still true
@@ -37,49 +42,74 @@ def start(event: dict) -> dict:
 
 
 def _keep_lane() -> None:
-    """Where the failure lane is on, it starts this plugin from now on: an update may have moved it."""
+    """Where the failure lane is on, it starts this plugin from now on: an update may have moved
+    it.
+    """
     from contextkernel.clients import lane_keys
 
     if not lane_keys.keys_on(settings.data_root()):
         return
-    from contextkernel.clients.claude import settings_file, shell_prefix  # late: only where the lane is on
+    from contextkernel.clients.claude import (  # late: only where the lane is on
+        settings_file,
+        shell_prefix,
+    )
 
     try:
         shell_prefix.refresh(settings.data_root(), PLUGIN_ROOT, shell_prefix.interpreter())
     except settings_file.Refused as error:
-        sys.stderr.write("context-kernel: the failure lane stays as it was: %s\n" % error)
+        sys.stderr.write(f"context-kernel: the failure lane stays as it was: {error}\n")
 
 
 def how_back(event: dict) -> str:
     """Where the text behind a mark is found; "" when nothing can be hidden."""
     if event.get("ck_client") == "codex":
-        return "context-kernel shortens long tool outputs. A mark `[ck: … recall HANDLE]` names the stored original: get it with the MCP tool recall(handle, lines?, grep?)."
+        return (
+            "context-kernel shortens long tool outputs. A mark `[ck: … recall HANDLE]` names the "
+            "stored original: get it with the MCP tool recall(handle, lines?, grep?)."
+        )
     folder = session_files.results_folder(str(event.get("transcript_path") or ""))
     if not folder:
         return ""
-    return ("context-kernel shortens long tool outputs. A mark `[ck: … recall HANDLE]` stands where text was left out; nothing on disk changed. "
-            "The whole original is the file %s: Read, grep or sed it; should it be missing, the MCP tool recall has it too." % os.path.join(folder, session_files.recall_name("HANDLE")))
+    return (
+        "context-kernel shortens long tool outputs. A mark `[ck: … recall HANDLE]` stands where "
+        "text was left out; nothing on disk changed. "
+        "The whole original is the file "
+        f"{os.path.join(folder, session_files.recall_name('HANDLE'))}: Read, grep or sed it; "
+        "should it be missing, the MCP tool recall has it too."
+    )
 
 
 def _export(event: dict) -> None:
-    """Let the model's own shell find ck.py, the store and the session (2.1.121 does not tell its shell the session's id)."""
+    """Let the model's own shell find ck.py, the store and the session (2.1.121 does not tell its
+    shell the session's id).
+    """
     path = os.environ.get("CLAUDE_ENV_FILE")
     if not path:
         return
     from contextkernel.store import files
 
-    exported = (("CK_ROOT", PLUGIN_ROOT), ("CK_DATA", settings.data_root()), ("CK_TRANSCRIPT", str(event.get("transcript_path") or "")))
-    lines = ["export %s='%s'\n" % (name, value.replace("'", "'\\''")) for name, value in exported if "\0" not in value]
+    exported = (
+        ("CK_ROOT", PLUGIN_ROOT),
+        ("CK_DATA", settings.data_root()),
+        ("CK_TRANSCRIPT", str(event.get("transcript_path") or "")),
+    )
+    lines = [
+        "export %s='%s'\n" % (name, value.replace("'", "'\\''"))
+        for name, value in exported
+        if "\0" not in value
+    ]
     try:
         files.append(path, "".join(lines).encode("utf-8", "surrogateescape"))
     except (OSError, ValueError) as error:
-        sys.stderr.write("context-kernel: CK_ROOT not exported: %s\n" % error)
+        sys.stderr.write(f"context-kernel: CK_ROOT not exported: {error}\n")
 
 
 def prompt(event: dict) -> dict:
     """Context with an alarm that is still untold, else {}."""
     why = backoff.untold(str(event.get("session_id") or "")) if settings.flag("CK_CANARY") else ""
-    return replies.add_context(event, "context-kernel: savings are overstated in this session: %s" % why if why else "")
+    return replies.add_context(
+        event, f"context-kernel: savings are overstated in this session: {why}" if why else ""
+    )
 
 
 def end(event: dict) -> dict:

@@ -1,10 +1,15 @@
 """A sub-agent's events: its start and its stop.
 
-SubagentStart: tell the sub-agent where hidden text is found (SessionStart's context does not reach it), and the failure lane of our judges.
-SubagentStop: the failure lane may shorten again; the sub-agent's replacements are judged after the reply.
+SubagentStart: tell the sub-agent where hidden text is found (SessionStart's context does not reach
+it), and the failure lane of our judges.
+SubagentStop: the failure lane may shorten again; the sub-agent's replacements are judged after the
+reply.
 """
+
 from __future__ import annotations
+
 import sys
+
 from contextkernel.clients import replies
 from contextkernel.store import presence, settings
 
@@ -20,14 +25,21 @@ def start(event: dict) -> dict:
 
 
 def watch(event: dict, runs: bool) -> None:
-    """Tell the failure lane when an agent that reads raw output starts and stops: the shell wrapper sees commands, not agents."""
+    """Tell the failure lane when an agent that reads raw output starts and stops: the shell
+    wrapper sees commands, not agents.
+    """
     if replies.reads_raw(event, settings.words("CK_AGENT_SKIP")):
         from contextkernel.clients.claude import shell_prefix  # late: only our own agents
 
         try:
-            shell_prefix.watch(settings.data_root(), str(event.get("session_id") or ""), str(event.get("agent_id") or ""), runs)
+            shell_prefix.watch(
+                settings.data_root(),
+                str(event.get("session_id") or ""),
+                str(event.get("agent_id") or ""),
+                runs,
+            )
         except OSError as error:
-            sys.stderr.write("context-kernel: no note for the failure lane: %s\n" % error)
+            sys.stderr.write(f"context-kernel: no note for the failure lane: {error}\n")
 
 
 def stop(event: dict) -> dict:

@@ -1,4 +1,7 @@
-"""Work that follows a reply: follow the transcript, judge replacements, keep the store small. Needs the ledger (sqlite3)."""
+"""Work that follows a reply: follow the transcript, judge replacements, keep the store small.
+Needs the ledger (sqlite3).
+"""
+
 from __future__ import annotations
 
 import os
@@ -6,36 +9,51 @@ import sqlite3
 import sys
 import time
 
-from contextkernel.store import recorder, presence, backoff, settings
+from contextkernel.store import backoff, presence, recorder, settings
 
 RETRY_AFTER = 60  # seconds until an unusable ledger is tried again
 SETTLED_AFTER = 0.5  # seconds since the ledger was found deleted until a new one is begun
 SWEEP_EVERY = 3600  # seconds between sweeps of a resident process
-MOST_FOLLOWED = 512 * 1024 * 1024  # bytes of a transcript read in one go, its newest; what lies before has been judged, or expires
-UNFIT = (ValueError, TypeError, KeyError, AttributeError, OverflowError, RecursionError)  # what a receipt or transcript raises that nobody wrote so
+MOST_FOLLOWED = (
+    512 * 1024 * 1024
+)  # bytes of a transcript read in one go, its newest; what lies before has been judged, or expires
+UNFIT = (
+    ValueError,
+    TypeError,
+    KeyError,
+    AttributeError,
+    OverflowError,
+    RecursionError,
+)  # what a receipt or transcript raises that nobody wrote so
 _state = {"ledger_tried": 0.0, "swept": 0.0, "gone_since": 0.0, "sessions": set(), "offsets": {}}
 
 
 def run(event: dict) -> None:
-    """The work after one event of the resident lane. Never raises for a store or transcript that cannot be used."""
+    """The work after one event of the resident lane. Never raises for a store or transcript that
+    cannot be used.
+    """
     session = str(event.get("session_id") or "")
     try:
         if session and session not in _state["sessions"]:
             presence.mark(session)
             _state["sessions"].add(session)
     except OSError as error:
-        _say("session not marked: %s" % error)
+        _say(f"session not marked: {error}")
     if event.get("hook_event_name") == "UserPromptSubmit":
         _attempt("prompt not noted", _prompted, event)
     if settings.flag("CK_CANARY"):
-        _attempt("canary postponed", judge_pending, session, str(event.get("transcript_path") or ""))
+        _attempt(
+            "canary postponed", judge_pending, session, str(event.get("transcript_path") or "")
+        )
     if time.time() - _state["swept"] > SWEEP_EVERY and open_book() is not None:
         _state["swept"] = time.time()
         _attempt("no sweep", sweep)
 
 
 def _attempt(words: str, work, *arguments) -> None:
-    """Run `work(ledger, …)`: what goes wrong is said, and keeps nothing else from being done. A damaged ledger is mended, and the work done again."""
+    """Run `work(ledger, …)`: what goes wrong is said, and keeps nothing else from being done. A
+    damaged ledger is mended, and the work done again.
+    """
     from contextkernel.store import aside
 
     for _ in range(2):
@@ -47,7 +65,7 @@ def _attempt(words: str, work, *arguments) -> None:
             return
         except (OSError, sqlite3.Error) + UNFIT as error:
             if not aside.is_damage(error):
-                _say("%s: %s" % (words, error))
+                _say(f"{words}: {error}")
                 return
             ledger.damaged = True
 
@@ -60,16 +78,20 @@ def _prompted(ledger, event: dict) -> None:
 
 
 def leave() -> None:
-    """The last work of a resident process: rows that were spooled meanwhile are taken in. Raises OSError, sqlite3.Error."""
+    """The last work of a resident process: rows that were spooled meanwhile are taken in. Raises
+    OSError, sqlite3.Error.
+    """
     ledger = open_book(at_once=True)
     if ledger is not None:
         ledger.take_spool()
 
 
 def open_book(at_once: bool = False):
-    """The ledger of this process, opened at the first call and used for bookings from then on; None while it cannot be opened.
+    """The ledger of this process, opened at the first call and used for bookings from then on; None
+    while it cannot be opened.
 
-    One that was damaged, deleted or replaced since is opened anew: a deleted one after a moment, since whoever deletes the
+    One that was damaged, deleted or replaced since is opened anew: a deleted one after a moment,
+    since whoever deletes the
     whole folder must get to the end of it. Until then rows are spooled.
     """
     damaged = recorder.ledger is not None and recorder.ledger.damaged
@@ -82,28 +104,34 @@ def open_book(at_once: bool = False):
         recorder.ledger.close()
         recorder.ledger, _state["ledger_tried"], _state["gone_since"] = None, 0.0, 0.0
         _state["sessions"].clear()
-    if recorder.ledger is None and not settings.flag("CK_LOG_OFF") and time.time() - _state["ledger_tried"] > RETRY_AFTER:
+    if (
+        recorder.ledger is None
+        and not settings.flag("CK_LOG_OFF")
+        and time.time() - _state["ledger_tried"] > RETRY_AFTER
+    ):
         from contextkernel.store import blobs, ledger
 
         _state["ledger_tried"] = time.time()
         try:
             recorder.ledger = ledger.open_ledger(damaged)
         except blobs.StoreError as error:
-            _say("no ledger, rows are spooled: %s" % error)
+            _say(f"no ledger, rows are spooled: {error}")
     return recorder.ledger
 
 
-def judge_pending(ledger, session: "str | None", transcript: str = "", whole: bool = False) -> int:
-    """Number of receipts judged now: each pending one of the session (None: of all) against its own transcript.
+def judge_pending(ledger, session: str | None, transcript: str = "", whole: bool = False) -> int:
+    """Number of receipts judged now: each pending one of the session (None: of all) against its own
+    transcript.
 
-    `whole` reads the transcripts from their start: the last look, at a session's end or for the report.
+    `whole` reads the transcripts from their start: the last look, at a session's end or for the
+    report.
     """
     judged, news = 0, {}
     for receipt in ledger.pending(session):
         try:
             verdict = _verdict(receipt, transcript_of(receipt, transcript), whole, news)
         except UNFIT as error:
-            ledger.judge(receipt, "expired", "cannot be judged: %s: %s" % (type(error).__name__, error))
+            ledger.judge(receipt, "expired", f"cannot be judged: {type(error).__name__}: {error}")
             continue
         if verdict:
             ledger.judge(receipt, verdict.status, verdict.reason)
@@ -111,12 +139,14 @@ def judge_pending(ledger, session: "str | None", transcript: str = "", whole: bo
             try:
                 _remember(receipt, verdict)
             except OSError as error:
-                _say("no rest after a refusal: %s" % error)
+                _say(f"no rest after a refusal: {error}")
     return judged
 
 
 def _verdict(receipt: dict, path: str, whole: bool, news: dict):
-    """The canary's Verdict on a receipt, or None. `news`: by transcript, what was read of it for this run."""
+    """The canary's Verdict on a receipt, or None. `news`: by transcript, what was read of it for
+    this run.
+    """
     from contextkernel import canary
 
     if path not in news:
@@ -124,7 +154,11 @@ def _verdict(receipt: dict, path: str, whole: bool, news: dict):
         news[path] = follow(path, whole)
     results, refusals = news[path]
     result = results.get(receipt["tool_use_id"])
-    return canary.judge((receipt["handle"] or "").split(" ")[0], result and result.text, refusals.get(receipt["tool_use_id"], ""))
+    return canary.judge(
+        (receipt["handle"] or "").split(" ")[0],
+        result and result.text,
+        refusals.get(receipt["tool_use_id"], ""),
+    )
 
 
 def _remember(receipt: dict, verdict) -> None:
@@ -132,19 +166,21 @@ def _remember(receipt: dict, verdict) -> None:
     if verdict.status == "verified":
         backoff.heal(receipt["session"], receipt["tool"])
     elif receipt["lane"] != "failure":
-        backoff.alarm(receipt["session"], receipt["tool"], "%s: %s" % (receipt["tool"], verdict.reason))
+        backoff.alarm(receipt["session"], receipt["tool"], f"{receipt['tool']}: {verdict.reason}")
 
 
 def transcript_of(receipt: dict, transcript: str) -> str:
     """The transcript that holds a receipt's result: a sub-agent's is its own file."""
     path = receipt["transcript"] or transcript
     if receipt["agent"] and path.endswith(".jsonl"):
-        return os.path.join(path[:-len(".jsonl")], "subagents", "agent-%s.jsonl" % receipt["agent"])
+        return os.path.join(path[: -len(".jsonl")], "subagents", f"agent-{receipt['agent']}.jsonl")
     return path
 
 
-def follow(path: str, whole: bool = False) -> "tuple[dict, dict]":
-    """(tool results, refusals) by tool use id, among what this process has not read of a transcript yet, or in all of it."""
+def follow(path: str, whole: bool = False) -> tuple[dict, dict]:
+    """(tool results, refusals) by tool use id, among what this process has not read of a
+    transcript yet, or in all of it.
+    """
     from contextkernel.clients.claude import transcript
 
     state, results, refusals, more = {} if whole else _state["offsets"].get(path, {}), {}, {}, True
@@ -162,20 +198,28 @@ def follow(path: str, whole: bool = False) -> "tuple[dict, dict]":
 def sweep(ledger) -> None:
     """Remove expired blobs and old marks. Raises OSError, sqlite3.Error.
 
-    What is pinned stays, what running sessions were given, and what rows in the spool name that nobody has taken in.
+    What is pinned stays, what running sessions were given, and what rows in the spool name that
+    nobody has taken in.
     """
     from contextkernel.store import blobs, spool
 
     now = time.time()
     spooled = spool.handles()  # before the ledger is asked: a row may move there meanwhile
-    running = [row["session"] for row in ledger.sessions() if presence.is_running(row["session"], row["transcript"] or "", now)]
+    running = [
+        row["session"]
+        for row in ledger.sessions()
+        if presence.is_running(row["session"], row["transcript"] or "", now)
+    ]
     blobs.sweep(ledger.pinned(now, running) | spooled, now)
     presence.sweep(now)
 
 
 def end_session(event: dict) -> None:
     """The last look at a session: what is still pending after it expires."""
-    session, transcript = str(event.get("session_id") or ""), str(event.get("transcript_path") or "")
+    session, transcript = (
+        str(event.get("session_id") or ""),
+        str(event.get("transcript_path") or ""),
+    )
     if settings.flag("CK_CANARY"):
         _attempt("not judged", judge_pending, session, transcript, True)
     _attempt("not expired", _expire, session)
@@ -187,14 +231,20 @@ def end_session(event: dict) -> None:
 
 def _expire(ledger, session: str) -> None:
     for receipt in ledger.pending(session):
-        ledger.judge(receipt, "expired", "the session ended before its transcript showed the result")
+        ledger.judge(
+            receipt, "expired", "the session ended before its transcript showed the result"
+        )
 
 
 def book_unseen(ledger, session: str, path: str) -> None:
-    """Book the results that script hooks let pass without a row: in that lane the follower counts them, at the session's end. Raises sqlite3.Error."""
+    """Book the results that script hooks let pass without a row: in that lane the follower
+    counts them, at the session's end. Raises sqlite3.Error.
+    """
     from contextkernel.clients.claude import transcript
 
-    booked = ledger.rows("SELECT tool_use_id AS use, lane FROM receipts WHERE session = ?", (session,))
+    booked = ledger.rows(
+        "SELECT tool_use_id AS use, lane FROM receipts WHERE session = ?", (session,)
+    )
     if any(row["lane"] == "resident" for row in booked):
         return
     known, calls, state, more = {row["use"] for row in booked}, {}, {}, True
@@ -206,9 +256,23 @@ def book_unseen(ledger, session: str, path: str) -> None:
         calls.update(news.calls)
         for use in news.results.keys() - known:
             size = len(news.results[use].text.encode("utf-8", "replace"))
-            ledger.take("receipt", {"session": session, "tool_use_id": use, "tool": calls.get(use, ""), "lane": "script", "rule": "", "handle": "",
-                                    "raw": size, "host": size, "shown": size, "status": "", "transcript": path})
+            ledger.take(
+                "receipt",
+                {
+                    "session": session,
+                    "tool_use_id": use,
+                    "tool": calls.get(use, ""),
+                    "lane": "script",
+                    "rule": "",
+                    "handle": "",
+                    "raw": size,
+                    "host": size,
+                    "shown": size,
+                    "status": "",
+                    "transcript": path,
+                },
+            )
 
 
 def _say(words: str) -> None:
-    sys.stderr.write("context-kernel: %s\n" % words)
+    sys.stderr.write(f"context-kernel: {words}\n")

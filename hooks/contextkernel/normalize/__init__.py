@@ -1,23 +1,36 @@
 """T1: a tool's output in its normal form, with a complete account of what was left out.
 
-Pure: text and source in, text and account out.  The same text comes back when nothing is worth hiding, when the
-agent asked for exactly these lines, when the text is our own, or when anything about it is in doubt.
+Pure: text and source in, text and account out.  The same text comes back when nothing is worth
+hiding, when the
+agent asked for exactly these lines, when the text is our own, or when anything about it is in
+doubt.
 """
+
 from __future__ import annotations
 
 from importlib import import_module
-from typing import TYPE_CHECKING, FrozenSet, NamedTuple, Optional
+from typing import TYPE_CHECKING, NamedTuple
 
 from contextkernel import marks
 from contextkernel.edits import Normalized, fault_in_account
 
-FAILURE_CAP = 9900  # characters; the client cuts a failing command's output at 10,000 (5,000 + 5,000)
+FAILURE_CAP = (
+    9900  # characters; the client cuts a failing command's output at 10,000 (5,000 + 5,000)
+)
 SUCCESS_CAP = 30000  # characters; above, the client shows a 2 KB preview
 LEAST = 800  # bytes; shorter texts pass, no rewriting of them pays for its mark
-LEAST_SAVED, LEAST_SHARE = 240, 0.10  # bytes and share that a rewriting must save: twice the cost of a mark, and a tenth
+LEAST_SAVED, LEAST_SHARE = (
+    240,
+    0.10,
+)  # bytes and share that a rewriting must save: twice the cost of a mark, and a tenth
 ROOM, FAILURE_ROOM = 6500, 7800  # characters to aim at: about 1,600 and 1,950 tokens
-MANY, SPARSE = 50000, 3  # lines, and characters of each on average: more lines that are shorter are next to empty
-READERS = frozenset("cd sed cat head tail xargs find nl tr cut awk ssh less more bat echo true for read done".split())  # programs that show files and nothing of their own
+MANY, SPARSE = (
+    50000,
+    3,
+)  # lines, and characters of each on average: more lines that are shorter are next to empty
+READERS = frozenset(
+    "cd sed cat head tail xargs find nl tr cut awk ssh less more bat echo true for read done".split()
+)  # programs that show files and nothing of their own
 SAMPLE_HEAD, SAMPLE_TAIL = 12000, 4000  # characters looked at to tell the format
 
 if TYPE_CHECKING:
@@ -25,9 +38,11 @@ if TYPE_CHECKING:
 
 
 class Source(NamedTuple):
-    """Where a text comes from.  `handle` "": computed.  `cap`: characters the client shows at most (on failure 9,900).
+    """Where a text comes from.  `handle` "": computed.  `cap`: characters the client shows at most
+    (on failure 9,900).
 
-    `known`: those handles named by marks in the text that the store holds; a mark with another one is anybody's words.
+    `known`: those handles named by marks in the text that the store holds; a mark with another one
+    is anybody's words.
     """
 
     tool: str = "Bash"
@@ -35,7 +50,7 @@ class Source(NamedTuple):
     exit_code: int = 0
     handle: str = ""
     cap: int = SUCCESS_CAP
-    known: FrozenSet[str] = frozenset()
+    known: frozenset[str] = frozenset()
 
 
 def handle_of(text: str) -> str:
@@ -50,7 +65,9 @@ def handle_of(text: str) -> str:
 
 
 def normalize(text: str, source: Source) -> Normalized:
-    """The normal form of a text.  Never longer in bytes; every changed text names `recall HANDLE` in a mark."""
+    """The normal form of a text.  Never longer in bytes; every changed text names `recall
+    HANDLE` in a mark.
+    """
     same = Normalized(text)
     hard = min(source.cap, SUCCESS_CAP) if not source.exit_code else min(source.cap, FAILURE_CAP)
     if len(text) < LEAST or _is_binary(text):
@@ -66,12 +83,16 @@ def normalize(text: str, source: Source) -> Normalized:
 
 
 def _is_ours(text: str, source: Source) -> bool:
-    """Whether a text holds a mark of ours: one whose handle gives something back; any mark where the source has no handle, hence no store."""
+    """Whether a text holds a mark of ours: one whose handle gives something back; any mark where
+    the source has no handle, hence no store.
+    """
     if not marks.carries_mark(text):
         return False
     if not source.handle:
         return True
-    return any(handle in source.known or handle == source.handle for handle in marks.handles_in(text))
+    return any(
+        handle in source.known or handle == source.handle for handle in marks.handles_in(text)
+    )
 
 
 def _is_binary(text: str) -> bool:
@@ -79,10 +100,12 @@ def _is_binary(text: str) -> bool:
     if "\0" in text:
         return True
     sample = text[:4000]
-    return sum(char == "\ufffd" or "\ud800" <= char <= "\udfff" for char in sample) > len(sample) // 20
+    return (
+        sum(char == "\ufffd" or "\ud800" <= char <= "\udfff" for char in sample) > len(sample) // 20
+    )
 
 
-def _rewritten(text: str, source: Source, command, hard: int) -> Optional[Normalized]:
+def _rewritten(text: str, source: Source, command, hard: int) -> Normalized | None:
     """The first format's rewriting that pays and is accounted for; None when there is none."""
     from contextkernel.normalize.layout import Ask
 
@@ -109,7 +132,7 @@ def _rewritten(text: str, source: Source, command, hard: int) -> Optional[Normal
     return normalized
 
 
-def page_of(text: str) -> "Page":
+def page_of(text: str) -> Page:
     """The page of a text.  Costs one split when the text holds no control characters."""
     from contextkernel.normalize.document import Page
 
@@ -124,15 +147,23 @@ def page_of(text: str) -> "Page":
 
 
 def _is_code(text: str, source: Source, command) -> bool:
-    """Whether the command only printed source code or documents: that is a read, and is never cut."""
+    """Whether the command only printed source code or documents: that is a read, and is never
+    cut.
+    """
     reads = bool(command.stages) and all(stage[0] in READERS for stage in command.stages)
     if not command.files and not reads:
         return False
-    from contextkernel.normalize.formats.source_code import is_code_file, is_code_shaped, is_data_file
+    from contextkernel.normalize.formats.source_code import (
+        is_code_file,
+        is_code_shaped,
+        is_data_file,
+    )
 
     if source.tool == "Bash" and any(is_code_file(path) for path in command.files):
         return len(text) < SUCCESS_CAP or is_code_shaped(text[:SAMPLE_HEAD])
-    return not any(is_data_file(path) for path in command.files) and is_code_shaped(text[:SAMPLE_HEAD])
+    return not any(is_data_file(path) for path in command.files) and is_code_shaped(
+        text[:SAMPLE_HEAD]
+    )
 
 
 def _whole(page):
@@ -150,7 +181,9 @@ def _plan(page, ask, too_long: bool):
         return import_module("contextkernel.normalize.sparse").plan(page, ask)
     sample = _sample(page.lines)
     for row in candidates(sample, ask.command):
-        plan = import_module("contextkernel.normalize.formats." + row.module).plan(page, ask, *row.arguments)
+        plan = import_module("contextkernel.normalize.formats." + row.module).plan(
+            page, ask, *row.arguments
+        )
         if plan is not None:
             return plan if plan.units else _whole(page) if too_long else None
     from contextkernel.normalize.formats import plain
@@ -169,7 +202,7 @@ def _sample(lines) -> str:
     if len(head) == len(lines):
         return "\n".join(head)
     tail, size = [], 0
-    for line in reversed(lines[len(head):]):
+    for line in reversed(lines[len(head) :]):
         if size > SAMPLE_TAIL:
             break
         tail.append(line[:2000])
@@ -178,9 +211,11 @@ def _sample(lines) -> str:
 
 
 def _composed(text: str, page, plan, ask) -> Normalized:
-    """The text of a plan, with its head mark; no text at all changes when nothing was hidden or folded."""
-    from contextkernel.normalize.render import composed
+    """The text of a plan, with its head mark; no text at all changes when nothing was hidden or
+    folded.
+    """
     from contextkernel.normalize.layout import fit
+    from contextkernel.normalize.render import composed
 
     stretches = fit(page, plan, ask)
     head = []
@@ -190,16 +225,20 @@ def _composed(text: str, page, plan, ask) -> Normalized:
         head = [marks.note(plan.words, ask.handle)]
     normalized = composed(page, stretches, head)
     if ask.exit_code:
-        line = marks.verdict(ask.exit_code, len(page.raw), normalized.text.count("\n"), plan.words, ask.handle)
+        line = marks.verdict(
+            ask.exit_code, len(page.raw), normalized.text.count("\n"), plan.words, ask.handle
+        )
         normalized = normalized._replace(text=line + normalized.text)
-    elif "recall %s]" % ask.handle not in normalized.text:  # a mark in the raw text may be anybody's
-        line = marks.note("as a terminal shows it, %d lines raw" % len(page.raw), ask.handle)
+    elif f"recall {ask.handle}]" not in normalized.text:  # a mark in the raw text may be anybody's
+        line = marks.note(f"as a terminal shows it, {len(page.raw)} lines raw", ask.handle)
         normalized = Normalized(line + "\n" + normalized.text, normalized.edits, 1)
     return normalized
 
 
 def _pays(raw: str, new: str, hard: int) -> bool:
-    """Whether a rewriting saves enough to be worth its marks, or is needed to stay under the client's cap."""
+    """Whether a rewriting saves enough to be worth its marks, or is needed to stay under the
+    client's cap.
+    """
     before, after = _size(raw), _size(new)
     if after >= before:
         return False

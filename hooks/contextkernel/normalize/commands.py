@@ -1,28 +1,116 @@
-"""What a command line says about the output it produced: programs, explicit extraction, files shown whole."""
+"""What a command line says about the output it produced: programs, explicit extraction, files
+shown whole.
+"""
+
 from __future__ import annotations
 
 import re
-from typing import List, NamedTuple, Set, Tuple
+from typing import NamedTuple
 
-_TOKEN = re.compile(r"""(?<![^\s;&|(])\#[^\n]*|&>>?|[0-9]*>>?\|?&?[0-9-]*|(?:'[^']*'|"(?:\\.|[^"\\])*"|\$\((?:[^()]|\([^()]*\))*\)|`[^`]*`|\\.|[^\s'"\\|&;<>()`])+|&&|\|\||\|&|[|;&()\n]|<<<?-?|<|\s""", re.S)
+_TOKEN = re.compile(
+    r"""(?<![^\s;&|(])\#[^\n]*|&>>?|[0-9]*>>?\|?&?[0-9-]*|(?:'[^']*'|"(?:\\.|[^"\\])*"|\$\((?:[^()]|\([^()]*\))*\)|`[^`]*`|\\.|[^\s'"\\|&;<>()`])+|&&|\|\||\|&|[|;&()\n]|<<<?-?|<|\s""",
+    re.S,
+)
 _QUOTED = re.compile(r"""'([^']*)'|"((?:\\.|[^"\\])*)"|\\(.)""", re.S)
 _ASSIGNMENT = re.compile(r"[A-Za-z_]\w*=")
-_QUIET = frozenset("cd pushd popd export set unset source . true : sleep mkdir wait ulimit trap alias shopt umask".split())
-_NEUTRAL = _QUIET | frozenset("echo printf pwd date test [ [[ exit for done fi esac } read break continue shift local declare case".split())
+_QUIET = frozenset(
+    (
+        "cd pushd popd export set unset source . true : sleep mkdir wait ulimit trap alias shopt "
+        "umask"
+    ).split()
+)
+_NEUTRAL = _QUIET | frozenset(
+    (
+        "echo printf pwd date test [ [[ exit for done fi esac } read break continue shift local "
+        "declare case"
+    ).split()
+)
 # A line or two: next to an extraction they do not make the output something else
-_SMALL = frozenset("wc ls file stat which type basename dirname realpath readlink md5sum sha256sum du df whoami hostname uname".split())
+_SMALL = frozenset(
+    (
+        "wc ls file stat which type basename dirname realpath readlink md5sum sha256sum du df "
+        "whoami hostname uname"
+    ).split()
+)
 _SMALL_GIT = frozenset(("rev-parse", "branch", "remote", "config", "describe", "status"))
 _PREFIXES = {  # wrapper -> its words to skip, its options that take a value
-    "time": 1, "nohup": 1, "command": 1, "exec": 1, "builtin": 1, "sudo": 1, "doas": 1, "env": 1, "nice": 1, "stdbuf": 1, "xvfb-run": 1, "unbuffer": 1,
-    "npx": 1, "bunx": 1, "timeout": 2, "gtimeout": 2, "uvx": 1, "pipx": 2, "rtk": 1, "caffeinate": 1,
+    "time": 1,
+    "nohup": 1,
+    "command": 1,
+    "exec": 1,
+    "builtin": 1,
+    "sudo": 1,
+    "doas": 1,
+    "env": 1,
+    "nice": 1,
+    "stdbuf": 1,
+    "xvfb-run": 1,
+    "unbuffer": 1,
+    "npx": 1,
+    "bunx": 1,
+    "timeout": 2,
+    "gtimeout": 2,
+    "uvx": 1,
+    "pipx": 2,
+    "rtk": 1,
+    "caffeinate": 1,
 }
-_PAIRS = {("uv", "run"), ("poetry", "run"), ("pipenv", "run"), ("pdm", "run"), ("hatch", "run"), ("rye", "run"), ("bundle", "exec"), ("pnpm", "exec"),
-          ("pnpm", "dlx"), ("npm", "exec"), ("yarn", "exec"), ("yarn", "dlx"), ("bun", "x"), ("mise", "exec"), ("direnv", "exec")}
-_VALUED = {"-n", "-u", "-i", "-o", "-e", "-g", "-C", "--with", "--python", "--group", "--extra", "--directory", "--project", "--package", "-p", "-s", "-k", "--signal"}
-_BEFORE = ("!", "{", "then", "do", "else", "if", "elif", "while", "until")  # words that stand before a program
-_OWN_VALUED = {"time": {"-o", "-f"}, "env": {"-u", "-C"}, "sudo": {"-u", "-g", "-C", "-D", "-h", "-p", "-r", "-t"}}
+_PAIRS = {
+    ("uv", "run"),
+    ("poetry", "run"),
+    ("pipenv", "run"),
+    ("pdm", "run"),
+    ("hatch", "run"),
+    ("rye", "run"),
+    ("bundle", "exec"),
+    ("pnpm", "exec"),
+    ("pnpm", "dlx"),
+    ("npm", "exec"),
+    ("yarn", "exec"),
+    ("yarn", "dlx"),
+    ("bun", "x"),
+    ("mise", "exec"),
+    ("direnv", "exec"),
+}
+_VALUED = {
+    "-n",
+    "-u",
+    "-i",
+    "-o",
+    "-e",
+    "-g",
+    "-C",
+    "--with",
+    "--python",
+    "--group",
+    "--extra",
+    "--directory",
+    "--project",
+    "--package",
+    "-p",
+    "-s",
+    "-k",
+    "--signal",
+}
+_BEFORE = (
+    "!",
+    "{",
+    "then",
+    "do",
+    "else",
+    "if",
+    "elif",
+    "while",
+    "until",
+)  # words that stand before a program
+_OWN_VALUED = {
+    "time": {"-o", "-f"},
+    "env": {"-u", "-C"},
+    "sudo": {"-u", "-g", "-C", "-D", "-h", "-p", "-r", "-t"},
+}
 _PYTHON = re.compile(r"(?:.*/)?(?:python|pypy)[\d.]*$")
-_OURS = r"(?:^|[/\\])(?:ck\.py|ck-[0-9a-f]{8,64}\.txt)$"  # our command, and what it laid down for a recall
+# our command, and what it laid down for a recall
+_OURS = r"(?:^|[/\\])(?:ck\.py|ck-[0-9a-f]{8,64}\.txt)$"
 _SHELLS = frozenset(("bash", "sh", "zsh", "dash"))
 _PAGERS = frozenset(("cat", "less", "more", "bat", "batcat", "nl", "most", "view", "type", "gc"))
 _PASSING = _PAGERS | frozenset(("tr", "expand", "iconv", "dos2unix"))  # filters that keep the lines
@@ -38,34 +126,47 @@ _INSIDE = frozenset(("docker", "podman", "nerdctl"))
 
 
 class Command(NamedTuple):
-    """`stages`: the argument vectors of all simple commands, wrappers stripped, in order; `names`: "program subcommand" of each."""
+    """`stages`: the argument vectors of all simple commands, wrappers stripped, in order;
+    `names`: "program subcommand" of each.
+    """
 
-    stages: Tuple[Tuple[str, ...], ...] = ()
-    names: Tuple[str, ...] = ()
+    stages: tuple[tuple[str, ...], ...] = ()
+    names: tuple[str, ...] = ()
     explicit: bool = False  # the agent asked for exactly these lines
-    files: Tuple[str, ...] = ()  # files that the command prints whole
+    files: tuple[str, ...] = ()  # files that the command prints whole
 
 
 def facts(command: str) -> Command:
     """The facts of a command line; what cannot be read gives fewer facts, never wrong ones."""
     pipelines, comments = _pipelines(command)
     stages = tuple(stage for pipeline, _ in pipelines for stage in pipeline)
-    talking = [pipeline for pipeline, silent in pipelines if not silent and pipeline[-1][0] not in _NEUTRAL and not _is_small(pipeline)]
-    if ("<<" in command or len(command) > LONGEST) and re.search(_RAW_BEHIND, command):  # behind what is not read
+    talking = [
+        pipeline
+        for pipeline, silent in pipelines
+        if not silent and pipeline[-1][0] not in _NEUTRAL and not _is_small(pipeline)
+    ]
+    if ("<<" in command or len(command) > LONGEST) and re.search(
+        _RAW_BEHIND, command
+    ):  # behind what is not read
         comments.append("# ck:raw")
-    explicit = any(re.match(_RAW, comment) for comment in comments) or bool(talking) and all(_extracts(pipeline) for pipeline in talking)
+    explicit = (
+        any(re.match(_RAW, comment) for comment in comments)
+        or bool(talking)
+        and all(_extracts(pipeline) for pipeline in talking)
+    )
     printed = [_printed(pipeline) for pipeline in talking]
     files = [path for paths in printed for path in paths] if all(printed) else []
     return Command(stages, tuple(_name(stage) for stage in stages), explicit, tuple(files))
 
 
-def _pipelines(command: str) -> "Tuple[List[Tuple[List[Tuple[str, ...]], bool]], List[str]]":
-    """(the pipelines of a command line, its comments).  A pipeline is its stripped argument vectors, and whether its output goes
+def _pipelines(command: str) -> tuple[list[tuple[list[tuple[str, ...]], bool]], list[str]]:
+    """(the pipelines of a command line, its comments).  A pipeline is its stripped argument
+    vectors, and whether its output goes
     into a file.  Here-documents are dropped with what follows them."""
-    pipelines: List[Tuple[List[Tuple[str, ...]], bool]] = []
-    comments: List[str] = []
-    stages: List[Tuple[str, ...]] = []
-    words: List[str] = []
+    pipelines: list[tuple[list[tuple[str, ...]], bool]] = []
+    comments: list[str] = []
+    stages: list[tuple[str, ...]] = []
+    words: list[str] = []
     drop_next = silent = False
 
     def close(new_pipeline: bool) -> None:
@@ -112,7 +213,7 @@ def _pipelines(command: str) -> "Tuple[List[Tuple[List[Tuple[str, ...]], bool]],
     return pipelines, comments
 
 
-def _script_of(stage: Tuple[str, ...]) -> str:
+def _script_of(stage: tuple[str, ...]) -> str:
     """The command line that a shell, or ssh, is given as one word; "" when it is given none."""
     if stage[:1] == ("ssh",):
         return stage[-1] if len(stage) > 2 and " " in stage[-1] else ""
@@ -122,21 +223,31 @@ def _script_of(stage: Tuple[str, ...]) -> str:
     for at, word in enumerate(stage[1:], 1):
         if word.startswith(("-", "+")):
             asked = asked or word[0] == "-" and word[1:2] != "-" and "c" in word
-        elif stage[at - 1] not in ("-o", "+o", "-O", "+O") and not (stage[at - 1].endswith("o") and "c" not in stage[at - 1] and stage[at - 1][0] == "-"):
+        elif stage[at - 1] not in ("-o", "+o", "-O", "+O") and not (
+            stage[at - 1].endswith("o") and "c" not in stage[at - 1] and stage[at - 1][0] == "-"
+        ):
             return word if asked else ""
     return ""
 
 
-def _is_small(pipeline: List[Tuple[str, ...]]) -> bool:
+def _is_small(pipeline: list[tuple[str, ...]]) -> bool:
     stage = pipeline[-1]
     if stage[0] == "git":
         words = _name(stage).split(" ")[1:]
-        return words[:1] != [] and (words[0] in _SMALL_GIT or words[0] == "diff" and any(word in ("--stat", "--shortstat", "--name-only") for word in stage))
-    return stage[0] in _SMALL and not any(word.startswith("-") and not word.startswith("--") and "R" in word for word in stage[1:])
+        return words[:1] != [] and (
+            words[0] in _SMALL_GIT
+            or words[0] == "diff"
+            and any(word in ("--stat", "--shortstat", "--name-only") for word in stage)
+        )
+    return stage[0] in _SMALL and not any(
+        word.startswith("-") and not word.startswith("--") and "R" in word for word in stage[1:]
+    )
 
 
-def strip(words: "List[str] | Tuple[str, ...]") -> Tuple[str, ...]:
-    """An argument vector without assignments and wrappers: ["FOO=1", "uv", "run", "pytest"] gives ("pytest",)."""
+def strip(words: list[str] | tuple[str, ...]) -> tuple[str, ...]:
+    """An argument vector without assignments and wrappers: ["FOO=1", "uv", "run", "pytest"]
+    gives ("pytest",).
+    """
     words = list(words)
     for _ in range(8):
         at = 0
@@ -161,15 +272,22 @@ def strip(words: "List[str] | Tuple[str, ...]") -> Tuple[str, ...]:
             words[0] = program
             break
         words = _past_options(words[1:], _OWN_VALUED.get(program, _VALUED))
-        if program in ("timeout", "gtimeout", "pipx") or skip == 2 and words and program not in ("timeout", "gtimeout"):
+        if (
+            program in ("timeout", "gtimeout", "pipx")
+            or skip == 2
+            and words
+            and program not in ("timeout", "gtimeout")
+        ):
             words = _past_options(words[1:])
     return tuple(words)
 
 
-def _inside(program: str, words: List[str]) -> List[str]:
-    """What a command runs inside a container: `docker exec -it web cat a`, `kubectl exec pod -- cat a`; [] for others."""
+def _inside(program: str, words: list[str]) -> list[str]:
+    """What a command runs inside a container: `docker exec -it web cat a`, `kubectl exec pod --
+    cat a`; [] for others.
+    """
     if program in ("kubectl", "oc") and "exec" in words[1:5] and "--" in words:
-        return words[words.index("--") + 1:]
+        return words[words.index("--") + 1 :]
     if program in _INSIDE and words[1:2] == ["compose"]:
         words = words[1:]
     if (program in _INSIDE or program in ("docker-compose", "compose")) and words[1:2] == ["exec"]:
@@ -177,24 +295,35 @@ def _inside(program: str, words: List[str]) -> List[str]:
     return []
 
 
-def _past_options(words: List[str], valued: "Set[str]" = _VALUED) -> List[str]:
+def _past_options(words: list[str], valued: set[str] = _VALUED) -> list[str]:
     at = 0
     while at < len(words) and words[at].startswith("-"):
         at += 2 if words[at] in valued and at + 1 < len(words) else 1
     return words[at:]
 
 
-def _name(stage: Tuple[str, ...]) -> str:
+def _name(stage: tuple[str, ...]) -> str:
     """ "git diff" for ("git", "-C", "x", "diff", "--stat")."""
     for index in range(1, len(stage)):
         word = stage[index]
-        if not word.startswith("-") and stage[index - 1] not in ("-C", "-c", "--git-dir", "--work-tree", "-n", "--namespace", "-f", "-p"):
+        if not word.startswith("-") and stage[index - 1] not in (
+            "-C",
+            "-c",
+            "--git-dir",
+            "--work-tree",
+            "-n",
+            "--namespace",
+            "-f",
+            "-p",
+        ):
             return stage[0] + " " + word
     return stage[0]
 
 
-def _extracts(pipeline: List[Tuple[str, ...]]) -> bool:
-    """Whether a pipeline prints exactly the lines its writer chose, or what our own tools gave back."""
+def _extracts(pipeline: list[tuple[str, ...]]) -> bool:
+    """Whether a pipeline prints exactly the lines its writer chose, or what our own tools gave
+    back.
+    """
     stages = list(pipeline)
     while len(stages) > 1 and stages[-1][0] in _PASSING:
         stages.pop()
@@ -203,7 +332,7 @@ def _extracts(pipeline: List[Tuple[str, ...]]) -> bool:
     if program == "xargs":
         return _extracts([strip(_past_options(list(rest))) or ("",)])
     if program == "find" and "-exec" in rest:
-        return _extracts([strip(rest[rest.index("-exec") + 1:]) or ("",)])
+        return _extracts([strip(rest[rest.index("-exec") + 1 :]) or ("",)])
     if program in ("head", "tail"):
         return not any(word in ("-f", "-F") or word.startswith("--follow") for word in rest)
     if any("ck" in word and re.search(_OURS, word) for word in stage):
@@ -211,11 +340,13 @@ def _extracts(pipeline: List[Tuple[str, ...]]) -> bool:
     if program == "sed":
         return any(re.match(_SED_PRINT, word) or re.match(_SED_LINES, word) for word in rest)
     if program in ("awk", "gawk", "mawk"):
-        return any(re.search(_AWK_LINES, word) and not re.search(_AWK_HEADER, word) for word in rest)
+        return any(
+            re.search(_AWK_LINES, word) and not re.search(_AWK_HEADER, word) for word in rest
+        )
     return program == "git" and "blame" in rest and any(word.startswith("-L") for word in rest)
 
 
-def _printed(pipeline: List[Tuple[str, ...]]) -> List[str]:
+def _printed(pipeline: list[tuple[str, ...]]) -> list[str]:
     """The files a pipeline prints whole: `cat a.py`, `cat a.py | tr -d x`, `git show HEAD:a.py`."""
     stage = pipeline[0]
     if any(other[0] not in _PASSING for other in pipeline[1:]):
@@ -223,5 +354,9 @@ def _printed(pipeline: List[Tuple[str, ...]]) -> List[str]:
     if stage[0] in _PAGERS:
         return [word for word in stage[1:] if not word.startswith("-")]
     if stage[0] == "git" and _name(stage) in ("git show", "git cat-file"):
-        return [word.split(":", 1)[1] for word in stage[1:] if ":" in word and not word.startswith("-") and not word.startswith(":")]
+        return [
+            word.split(":", 1)[1]
+            for word in stage[1:]
+            if ":" in word and not word.startswith("-") and not word.startswith(":")
+        ]
     return []

@@ -1,22 +1,25 @@
 """The page: an output as a screen shows it, each shown line with the source lines it came from."""
+
 from __future__ import annotations
 
-from typing import List, NamedTuple, Optional
+from typing import NamedTuple
 
 
 class Page(NamedTuple):
     """Lines as rendered (no escapes, no overwritten states, no carriage return at the end).
 
-    `raw`: the source lines.  `first`, `last`: per rendered line the 0-based source range it stands for, or None
-    when line i of the page is line i of the source.  Neighbouring lines of one repainted block share a range.
+    `raw`: the source lines.  `first`, `last`: per rendered line the 0-based source range it stands
+    for, or None
+    when line i of the page is line i of the source.  Neighbouring lines of one repainted block
+    share a range.
     """
 
-    lines: List[str]
-    raw: List[str]
-    first: Optional[List[int]] = None
-    last: Optional[List[int]] = None
+    lines: list[str]
+    raw: list[str]
+    first: list[int] | None = None
+    last: list[int] | None = None
 
-    def span(self, first: int, last: int) -> "tuple[int, int]":
+    def span(self, first: int, last: int) -> tuple[int, int]:
         """The 1-based source lines behind page lines `first` to `last`."""
         if self.first is None or self.last is None:
             return first + 1, last + 1
@@ -28,7 +31,11 @@ class Page(NamedTuple):
             return True
         first = self.first[index]
         line = self.lines[index]
-        return first == self.last[index] and self.raw[first].startswith(line) and self.raw[first].rstrip("\r") == line
+        return (
+            first == self.last[index]
+            and self.raw[first].startswith(line)
+            and self.raw[first].rstrip("\r") == line
+        )
 
     def shown(self, index: int) -> str:
         """Page line `index` as it may be shown: the source line itself when it is one."""

@@ -1,10 +1,11 @@
-"""The start and the true end of a text that no format could bring under the client's cap (binary, or nothing but outliers).
+"""The start and the true end of a text that no format could bring under the client's cap (binary,
+or nothing but outliers).
 
-The client itself would show 5,000 characters at each side of its first 30,000: never the end of a longer text.
+The client itself would show 5,000 characters at each side of its first 30,000: never the end of a
+longer text.
 """
-from __future__ import annotations
 
-from typing import List
+from __future__ import annotations
 
 from contextkernel import marks
 from contextkernel.edits import Edit, Normalized
@@ -15,20 +16,23 @@ MARKS = 300  # characters for the verdict and the mark between the ends
 
 
 def both_ends(text: str, source) -> Normalized:
-    """The lines at both ends that fit into `source.cap` characters, under a verdict; the same text when all of it fits.
+    """The lines at both ends that fit into `source.cap` characters, under a verdict; the same text
+    when all of it fits.
 
     Control characters and undecodable bytes stay as they are.
     """
     if len(text) <= source.cap:
         return Normalized(text)
     lines = text.split("\n")
-    body = lines[:-1] if not lines[-1] else lines  # the empty one after a final newline is no line to a reader
+    body = (
+        lines[:-1] if not lines[-1] else lines
+    )  # the empty one after a final newline is no line to a reader
     half = (source.cap - MARKS) // 2
     head = _taken(body, range(len(body)), half, source.handle)
     tail = _taken(body, range(len(body) - 1, len(head) - 1, -1), half, source.handle)[::-1]
     first, last = len(head) + 1, len(body) - len(tail)  # hidden, 1-based
-    shown: List[str] = []
-    edits: List[Edit] = []
+    shown: list[str] = []
+    edits: list[Edit] = []
     for number, line in enumerate(head, 1):
         shown.append(line)
         edits += [Edit("clipped", number, number, 1)] if line != body[number - 1] else []
@@ -39,16 +43,20 @@ def both_ends(text: str, source) -> Normalized:
         shown.append(line)
         edits += [Edit("clipped", number, number, 1)] if line != body[number - 1] else []
     verdict = marks.verdict(source.exit_code, len(body), len(head) + len(tail), "", source.handle)
-    return Normalized("\n".join([verdict] + shown + lines[len(body):]), tuple(edits), 1)
+    return Normalized("\n".join([verdict] + shown + lines[len(body) :]), tuple(edits), 1)
 
 
-def _taken(lines: List[str], order, room: int, handle: str) -> List[str]:
+def _taken(lines: list[str], order, room: int, handle: str) -> list[str]:
     """Lines in an order while they fit into so many characters, long ones clipped."""
-    taken: List[str] = []
+    taken: list[str] = []
     for index in order:
         line = lines[index]
         if len(line) > LONG:
-            line = "%s %s %s" % (line[:KEPT_START], marks.note("%d characters left out" % (len(line) - KEPT_START - KEPT_END), handle), line[-KEPT_END:])
+            line = "%s %s %s" % (
+                line[:KEPT_START],
+                marks.note(f"{len(line) - KEPT_START - KEPT_END} characters left out", handle),
+                line[-KEPT_END:],
+            )
         room -= len(line) + 1
         if room < 0:
             break

@@ -1,13 +1,17 @@
 """The plan for a page: units with ranks, and the choice of those that fit the room."""
+
 from __future__ import annotations
 
-from typing import Dict, List, NamedTuple, Optional, Sequence, Tuple
+from collections.abc import Sequence
+from typing import NamedTuple
 
 from contextkernel import marks
 from contextkernel.normalize.commands import Command
 from contextkernel.normalize.document import Page
 
-MUST, FACT, NOTABLE, CONTEXT, RARE, PLAIN, LISTED, LAST = range(8)  # ranks: the first to stay, the last to go
+MUST, FACT, NOTABLE, CONTEXT, RARE, PLAIN, LISTED, LAST = range(
+    8
+)  # ranks: the first to stay, the last to go
 
 
 class Ask(NamedTuple):
@@ -24,25 +28,28 @@ class Ask(NamedTuple):
 class Unit(NamedTuple):
     """Page lines `first` to `last` (0-based, inclusive) that are shown together or not at all.
 
-    `lines`: what stands in for them, or None for the lines themselves.  `turn` orders units of one rank.
+    `lines`: what stands in for them, or None for the lines themselves.  `turn` orders units of one
+    rank.
     """
 
     first: int
     last: int
     rank: int
-    lines: Optional[Tuple[str, ...]] = None
+    lines: tuple[str, ...] | None = None
     rule: str = "gap"
     turn: int = 0
 
 
 class Plan(NamedTuple):
-    """Units in page order; page lines in no unit are hidden.  `words`: what the mark at the top says, "" for none."""
+    """Units in page order; page lines in no unit are hidden.  `words`: what the mark at the top
+    says, "" for none.
+    """
 
-    units: List[Unit]
+    units: list[Unit]
     words: str = ""
     digest: object = None  # callable (first, last page line) -> words for a gap's mark
     room: int = 0  # overrides Ask.room
-    page: Optional[Page] = None  # the page that the units speak of, when it is not the given one
+    page: Page | None = None  # the page that the units speak of, when it is not the given one
 
 
 class Stretch(NamedTuple):
@@ -50,7 +57,7 @@ class Stretch(NamedTuple):
 
     first: int
     last: int
-    lines: Optional[List[str]]
+    lines: list[str] | None
     rule: str
 
 
@@ -59,18 +66,22 @@ RESERVE = 1200  # characters that facts leave to notable lines
 SMALL_GAP = 150  # characters; a gap of fewer is shown, since mark and break in reading cost as much
 
 
-def fit(page: Page, plan: Plan, ask: Ask) -> List[Stretch]:
+def fit(page: Page, plan: Plan, ask: Ask) -> list[Stretch]:
     """The stretches of a page: chosen units, small gaps, and marks for everything else."""
     units = plan.units
     chosen = _chosen(page, units, plan.room or ask.room, ask.hard)
-    stretches: List[Stretch] = []
+    stretches: list[Stretch] = []
     at = 0
     for unit, taken in zip(units, chosen):
         if not taken:
             continue
         if unit.first > at:
             stretches += _gap(page, plan, ask, at, unit.first - 1)
-        stretches.append(Stretch(unit.first, unit.last, None if unit.lines is None else list(unit.lines), unit.rule))
+        stretches.append(
+            Stretch(
+                unit.first, unit.last, None if unit.lines is None else list(unit.lines), unit.rule
+            )
+        )
         at = unit.last + 1
     if at < len(page.lines):
         stretches += _gap(page, plan, ask, at, len(page.lines) - 1)
@@ -81,10 +92,10 @@ def cost(page: Page, unit: Unit) -> int:
     """Characters a unit takes when shown, line breaks included."""
     if unit.lines is not None:
         return sum(map(len, unit.lines)) + len(unit.lines)
-    return sum(map(len, page.lines[unit.first:unit.last + 1])) + unit.last - unit.first + 1
+    return sum(map(len, page.lines[unit.first : unit.last + 1])) + unit.last - unit.first + 1
 
 
-def _chosen(page: Page, units: Sequence[Unit], room: int, hard: int) -> List[bool]:
+def _chosen(page: Page, units: Sequence[Unit], room: int, hard: int) -> list[bool]:
     """Which units are shown: by rank and turn, each with the price of the gap it opens."""
     taken = [False] * len(units)
     used = 160  # the verdict and one mark
@@ -93,8 +104,12 @@ def _chosen(page: Page, units: Sequence[Unit], room: int, hard: int) -> List[boo
     for index in _ordered(units):
         unit = units[index]
         near = index > 0 and taken[index - 1] and units[index - 1].last + 1 == unit.first
-        near_after = index + 1 < len(units) and taken[index + 1] and units[index + 1].first == unit.last + 1
-        price = cost(page, unit) + (-MARK_COST if near and near_after else 0 if near or near_after else MARK_COST)
+        near_after = (
+            index + 1 < len(units) and taken[index + 1] and units[index + 1].first == unit.last + 1
+        )
+        price = cost(page, unit) + (
+            -MARK_COST if near and near_after else 0 if near or near_after else MARK_COST
+        )
         limit = limits[unit.rank]
         if used + price <= limit:
             taken[index] = True
@@ -102,19 +117,23 @@ def _chosen(page: Page, units: Sequence[Unit], room: int, hard: int) -> List[boo
     return taken
 
 
-def _ordered(units: Sequence[Unit]) -> List[int]:
+def _ordered(units: Sequence[Unit]) -> list[int]:
     """Indexes by rank, then turn, then place."""
-    groups: Dict[Tuple[int, int], List[int]] = {}
+    groups: dict[tuple[int, int], list[int]] = {}
     for index, unit in enumerate(units):
         groups.setdefault((unit.rank, unit.turn), []).append(index)
     return [index for key in sorted(groups) for index in groups[key]]
 
 
-def _gap(page: Page, plan: Plan, ask: Ask, first: int, last: int) -> List[Stretch]:
+def _gap(page: Page, plan: Plan, ask: Ask, first: int, last: int) -> list[Stretch]:
     """A hidden range as its mark, or the lines themselves when they are no longer than one."""
-    if last - first < 4 and sum(map(len, page.lines[first:last + 1])) + last - first <= SMALL_GAP:
+    if last - first < 4 and sum(map(len, page.lines[first : last + 1])) + last - first <= SMALL_GAP:
         return [Stretch(first, last, None, "gap")]
     words = plan.digest(first, last) if callable(plan.digest) else ""
     raw_first, raw_last = page.span(first, last)
-    mark = marks.gap(raw_first, raw_last, words, ask.handle) if last - first >= 7 or words else marks.short_gap(raw_first, raw_last, ask.handle)
+    mark = (
+        marks.gap(raw_first, raw_last, words, ask.handle)
+        if last - first >= 7 or words
+        else marks.short_gap(raw_first, raw_last, ask.handle)
+    )
     return [Stretch(first, last, [mark], "gap")]

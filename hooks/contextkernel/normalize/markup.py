@@ -1,36 +1,51 @@
-"""A scanner of HTML that never looks back: tags, text and comments, in time that grows with the page.
+"""A scanner of HTML that never looks back: tags, text and comments, in time that grows with the
+page.
 
-Not html.parser: that one looks through the rest of a page again from every comment or quote that is not closed, and its
+Not html.parser: that one looks through the rest of a page again from every comment or quote that is
+not closed, and its
 versions differ in what they make of broken pages.
 """
+
 from __future__ import annotations
 
 import re
+from collections.abc import Iterator
 from html import unescape
-from typing import Dict, Iterator, NamedTuple
+from typing import NamedTuple
 
 MARKUP = re.compile(r"<(?:/?[A-Za-z]|!|\?)")
 NAME = re.compile(r"[A-Za-z][^\s/>\0]*")
-ATTRIBUTE = re.compile(r"""[\s/]*([^\s/>][^\s/=>]*)(?:\s*=+\s*(?:'([^']*)'|"([^"]*)"|(?!['"])([^>\s]*)|))?""")
+ATTRIBUTE = re.compile(
+    r"""[\s/]*([^\s/>][^\s/=>]*)(?:\s*=+\s*(?:'([^']*)'|"([^"]*)"|(?!['"])([^>\s]*)|))?"""
+)
 CLOSE = re.compile(r"[\s/]*>")
 HIDDEN = (("<!--", "-->"), ("<![CDATA[", "]]>"), ("<!", ">"), ("<?", ">"))
-SCRIPTS = {name: re.compile(r"(?i)</%s(?=[\s/>])" % name) for name in ("script", "style")}  # no markup inside of these
-NUMERIC = re.compile(r"&#(?:[0-9]{12,}|[xX][0-9a-fA-F]{12,});?")  # beyond Unicode unless it is all zeros; not worked out
+SCRIPTS = {
+    name: re.compile(rf"(?i)</{name}(?=[\s/>])") for name in ("script", "style")
+}  # no markup inside of these
+NUMERIC = re.compile(
+    r"&#(?:[0-9]{12,}|[xX][0-9a-fA-F]{12,});?"
+)  # beyond Unicode unless it is all zeros; not worked out
 
 
 class Piece(NamedTuple):
-    """`kind` is "start", "end", "text" or "comment"; `text` a name in lower case, or the words; `line` is 1-based."""
+    """`kind` is "start", "end", "text" or "comment"; `text` a name in lower case, or the words;
+    `line` is 1-based.
+    """
 
     kind: str
     text: str
     line: int
-    attributes: "Dict[str, str]" = {}
+    attributes: dict[str, str] = {}
 
 
 def pieces(text: str) -> Iterator[Piece]:
-    """The pieces of a page in order.  Markup that is not closed is text, and so is all that follows it."""
+    """The pieces of a page in order.  Markup that is not closed is text, and so is all that
+    follows it.
+    """
     at, line, counted = 0, 1, 0
-    strict = True  # whether quotes may hide a ">": not after a tag in which that led to the end of the page
+    # whether quotes may hide a ">": not after a tag in which that led to the end of the page
+    strict = True
     while at < len(text):
         found = MARKUP.search(text, at)
         start = found.start() if found else len(text)
@@ -47,7 +62,7 @@ def pieces(text: str) -> Iterator[Piece]:
             if end < 0:
                 break
             if opening == "<!--":
-                yield Piece("comment", text[at + 4:end], line)
+                yield Piece("comment", text[at + 4 : end], line)
             at = end + len(closing)
             continue
         named = NAME.match(text, found.end() - 1)
@@ -78,18 +93,27 @@ def plain(text: str) -> str:
     return unescape(NUMERIC.sub(_far, text)) if "&" in text else text
 
 
-def _far(found: "re.Match") -> str:
+def _far(found: re.Match) -> str:
     digits = found.group().strip("&#xX;").lstrip("0")
-    return "&#x%s;" % digits if found.group()[2] in "xX" and len(digits) < 8 else "&#%s;" % digits if len(digits) < 8 else "\ufffd"
+    return (
+        f"&#x{digits};"
+        if found.group()[2] in "xX" and len(digits) < 8
+        else f"&#{digits};"
+        if len(digits) < 8
+        else "\ufffd"
+    )
 
 
-def _attributes(text: str, at: int, first_close: int, strict: bool) -> "tuple[Dict[str, str], int, bool]":
-    """(the attributes of a tag from behind its name on, the place after its ">", whether that was "/>"); -1 where it has none outside of quotes.
+def _attributes(
+    text: str, at: int, first_close: int, strict: bool
+) -> tuple[dict[str, str], int, bool]:
+    """(the attributes of a tag from behind its name on, the place after its ">", whether that was
+    "/>"); -1 where it has none outside of quotes.
 
     With `strict` false it ends at the first ">" whatever quotes say.
     """
     end = len(text) if strict else first_close + 1
-    found: Dict[str, str] = {}
+    found: dict[str, str] = {}
     while True:
         close = CLOSE.match(text, at, end)
         if close:

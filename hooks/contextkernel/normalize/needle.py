@@ -1,16 +1,32 @@
-"""What a search looked for, as a pattern that no line can hold up: it only decides where a long line is clipped."""
+"""What a search looked for, as a pattern that no line can hold up: it only decides where a long
+line is clipped.
+"""
+
 from __future__ import annotations
 
 import re
-from typing import List, Optional
 
-FARTHEST, AT_START = 300, 60  # repetitions; `*` and `+` go no further, nor does one that the pattern begins with (it is tried from every character)
+# repetitions; `*` and `+` go no further, nor does one that the pattern begins with (it is tried
+# from every character)
+FARTHEST, AT_START = (
+    300,
+    60,
+)
 CHOICES = 16  # ways through the alternatives and options of a pattern
-PART = re.compile(r"\\(?P<escaped>.)|\[\^?\]?(?:\\.|[^\]\\])*\]|\((?P<special>\?(?!:|i\)))?(?:\?:|\?i\))?|(?P<close>\))|(?P<repeat>[*+]|\{(?P<least>\d*)(?P<most>,\d*)?\})|(?P<option>\?)|(?P<bar>\|)|[^\\]", re.S)
+PART = re.compile(
+    (
+        r"\\(?P<escaped>.)|\[\^?\]?(?:\\.|[^\]\\])*\]|\((?P<special>\?(?!:|i\)))?(?:\?:|\?i\))?"
+        r"|(?P<close>\))|(?P<repeat>[*+]|\{(?P<least>\d*)(?P<most>,\d*)?\})|(?P<option>\?)"
+        r"|(?P<bar>\|)|[^\\]"
+    ),
+    re.S,
+)
 
 
-def pattern_of(wanted: str) -> "Optional[re.Pattern]":
-    """A pattern for the argument of a grep.  Of one with several repetitions, repeated groups or many choices the part before them; None where nothing is left."""
+def pattern_of(wanted: str) -> re.Pattern | None:
+    """A pattern for the argument of a grep.  Of one with several repetitions, repeated groups or
+    many choices the part before them; None where nothing is left.
+    """
     try:
         bounded = _bounded(wanted.replace("\\|", "|"))
         return re.compile(bounded, re.I) if bounded else None
@@ -20,8 +36,8 @@ def pattern_of(wanted: str) -> "Optional[re.Pattern]":
 
 def _bounded(text: str) -> str:
     """The longest beginning that holds at most one repetition, bounded, and few choices."""
-    out: List[str] = []
-    groups: List[int] = []  # where in `out` each open group begins
+    out: list[str] = []
+    groups: list[int] = []  # where in `out` each open group begins
     atom = 0  # where in `out` the part begins that a quantifier would apply to
     repeated, choices, after, grouped = False, 1, "", False
     for part in PART.finditer(text):
@@ -33,16 +49,32 @@ def _bounded(text: str) -> str:
             groups.append(len(out))
         if part.group("repeat"):
             most = part.group("most")
-            far = max(int(number[:6]) for number in (part.group("least"), (most or "")[1:], "0") if number) if token[0] == "{" else 0
+            far = (
+                max(
+                    int(number[:6])
+                    for number in (part.group("least"), (most or "")[1:], "0")
+                    if number
+                )
+                if token[0] == "{"
+                else 0
+            )
             if repeated or grouped or after in ("repeat", "option") or far > FARTHEST:
-                return _trimmed(out[:groups[0] if groups else atom])
+                return _trimmed(out[: groups[0] if groups else atom])
             repeated = True
             limit = FARTHEST if atom else AT_START
-            token = "{0,%d}" % limit if token == "*" else "{1,%d}" % limit if token == "+" else token[:-1] + "%d}" % FARTHEST if token.endswith(",}") else token
+            token = (
+                f"{{0,{limit}}}"
+                if token == "*"
+                else f"{{1,{limit}}}"
+                if token == "+"
+                else token[:-1] + f"{FARTHEST}}}"
+                if token.endswith(",}")
+                else token
+            )
         elif part.group("option") and after != "repeat" or part.group("bar") and groups:
             choices *= 2
             if choices > CHOICES:
-                return _trimmed(out[:groups[0] if groups else atom])
+                return _trimmed(out[: groups[0] if groups else atom])
         if part.group("close"):
             atom, grouped = groups.pop() if groups else len(out), True
         elif not part.group("repeat") and not part.group("option"):
@@ -52,5 +84,5 @@ def _bounded(text: str) -> str:
     return "".join(out)
 
 
-def _trimmed(parts: List[str]) -> str:
+def _trimmed(parts: list[str]) -> str:
     return "".join(parts).rstrip("|")

@@ -1,7 +1,6 @@
 """The new text of a page with its account."""
-from __future__ import annotations
 
-from typing import List
+from __future__ import annotations
 
 from contextkernel.edits import Edit, Normalized
 from contextkernel.normalize.document import Page
@@ -11,17 +10,19 @@ LONG = 1200  # characters; a longer line is clipped
 KEPT_START, KEPT_END = 700, 200
 
 
-def composed(page: Page, stretches: List[Stretch], head: List[str]) -> Normalized:
-    """Head lines, then every stretch; the account names each source line that is not shown verbatim."""
-    out: List[str] = list(head)
-    edits: List[Edit] = []
+def composed(page: Page, stretches: list[Stretch], head: list[str]) -> Normalized:
+    """Head lines, then every stretch; the account names each source line that is not shown
+    verbatim.
+    """
+    out: list[str] = list(head)
+    edits: list[Edit] = []
     for stretch in stretches:
         if stretch.lines is not None:
             first, last = page.span(stretch.first, stretch.last)
             _enter(edits, Edit(stretch.rule, first, last, len(stretch.lines)))
             out += stretch.lines
         elif page.first is None:
-            out += page.raw[stretch.first:stretch.last + 1]
+            out += page.raw[stretch.first : stretch.last + 1]
         else:
             for index in range(stretch.first, stretch.last + 1):
                 if not page.verbatim(index):
@@ -31,11 +32,17 @@ def composed(page: Page, stretches: List[Stretch], head: List[str]) -> Normalize
     return Normalized("\n".join(out), tuple(edits), len(head))
 
 
-def _enter(edits: List[Edit], edit: Edit) -> None:
-    """Add an edit, joined to the one before when they share source lines or are neighbours of one rule."""
+def _enter(edits: list[Edit], edit: Edit) -> None:
+    """Add an edit, joined to the one before when they share source lines or are neighbours of
+    one rule.
+    """
     if edits:
         before = edits[-1]
-        if edit.first <= before.last or (edit.rule == before.rule == "terminal" and edit.first == before.last + 1):
-            edits[-1] = Edit(before.rule, before.first, max(before.last, edit.last), before.shown + edit.shown)
+        if edit.first <= before.last or (
+            edit.rule == before.rule == "terminal" and edit.first == before.last + 1
+        ):
+            edits[-1] = Edit(
+                before.rule, before.first, max(before.last, edit.last), before.shown + edit.shown
+            )
             return
     edits.append(edit)

@@ -1,11 +1,10 @@
 """Very many lines that are next to empty: the ends, and the few that hold something."""
+
 from __future__ import annotations
 
-from typing import Dict
-
 from contextkernel.normalize.document import Page
-from contextkernel.normalize.survey import HEAD, TAIL, Survey, unit_of
 from contextkernel.normalize.layout import FACT, Ask, Plan
+from contextkernel.normalize.survey import HEAD, TAIL, Survey, unit_of
 
 EMPTY = 3  # characters; lines of no more are shown at the ends only
 
@@ -13,7 +12,12 @@ EMPTY = 3  # characters; lines of no more are shown at the ends only
 def plan(page: Page, ask: Ask) -> Plan:
     """The plan for a page of which each line would cost more work than it holds characters."""
     held = [index for index, line in enumerate(page.lines) if len(line) > EMPTY]
-    ranks: Dict[int, int] = {held[at]: rank for at, rank in Survey([page.lines[index] for index in held], bool(ask.exit_code)).ranks().items()}
+    ranks: dict[int, int] = {
+        held[at]: rank
+        for at, rank in Survey([page.lines[index] for index in held], bool(ask.exit_code))
+        .ranks()
+        .items()
+    }
     for index in list(range(HEAD)) + list(range(len(page.lines) - TAIL, len(page.lines))):
         ranks[index] = min(FACT, ranks.get(index, FACT))
     return Plan([unit_of(page, index, rank) for index, rank in sorted(ranks.items())])

@@ -1,8 +1,10 @@
-"""Terminal rendering: the last state of what a program repainted, and every state whose words differ."""
+"""Terminal rendering: the last state of what a program repainted, and every state whose words
+differ.
+"""
+
 from __future__ import annotations
 
 import re
-from typing import Dict, List, Tuple
 
 from contextkernel.normalize.document import Page
 
@@ -14,12 +16,12 @@ MEASURE = re.compile(r"(?<!\S)[^\s\d]*\d\S*|\b(?:[kKMGT]?i?B(?:/s)?|it/s|eta|ETA
 WORD = re.compile(r"[^\W\d_]{2,}")
 
 
-def rendered(raw: List[str]) -> Page:
+def rendered(raw: list[str]) -> Page:
     """The page of source lines that hold control characters."""
     starts = _blocks(raw)
-    lines: List[str] = []
-    first: List[int] = []
-    last: List[int] = []
+    lines: list[str] = []
+    first: list[int] = []
+    last: list[int] = []
     number = 0
     for end in starts:
         states = _states(raw[number:end])
@@ -31,11 +33,15 @@ def rendered(raw: List[str]) -> Page:
     return Page(lines, raw, first, last)
 
 
-def _blocks(raw: List[str]) -> List[int]:
-    """Ends (exclusive) of the runs of source lines that were painted over each other; most runs are one line."""
-    merged_into: Dict[int, int] = {}  # first source line of a repainted block -> its last source line
-    at_row: List[int] = []  # row -> the source line that first painted it
-    ups: Dict[str, int] = {}  # a repainting program prints few different lines
+def _blocks(raw: list[str]) -> list[int]:
+    """Ends (exclusive) of the runs of source lines that were painted over each other; most runs
+    are one line.
+    """
+    merged_into: dict[
+        int, int
+    ] = {}  # first source line of a repainted block -> its last source line
+    at_row: list[int] = []  # row -> the source line that first painted it
+    ups: dict[str, int] = {}  # a repainting program prints few different lines
     row = -1
     for number, line in enumerate(raw):
         row += 1
@@ -49,7 +55,7 @@ def _blocks(raw: List[str]) -> List[int]:
             merged_into[at_row[row] if row < len(at_row) else number] = number
         if row == len(at_row):
             at_row.append(number)
-    ends: List[int] = []
+    ends: list[int] = []
     number = 0
     while number < len(raw):
         last = number
@@ -62,19 +68,23 @@ def _blocks(raw: List[str]) -> List[int]:
     return ends
 
 
-def _states(block: List[str]) -> List[str]:
-    """What a block showed: the last state of each wording, in the order of their last appearance; at least one line."""
+def _states(block: list[str]) -> list[str]:
+    """What a block showed: the last state of each wording, in the order of their last
+    appearance; at least one line.
+    """
     if len(block) == 1 and "\x1b" not in block[0] and "\b" not in block[0]:
         line = block[0].rstrip("\r")
         if "\r" not in line:
             return [line]
-    states: List[str] = []
-    for line in reversed(dict.fromkeys(reversed(block))):  # of lines that are alike the last alone counts
+    states: list[str] = []
+    for line in reversed(
+        dict.fromkeys(reversed(block))
+    ):  # of lines that are alike the last alone counts
         states += _clean(line).split("\r")
     if len(block) == 1 and len(states) == 1:
         return states
     states = [state for state in states if state.strip()]
-    latest: Dict[Tuple[str, ...], str] = {}
+    latest: dict[tuple[str, ...], str] = {}
     for state in states:
         wording = tuple(WORD.findall(MEASURE.sub(" ", state)))
         latest.pop(wording, None)
@@ -83,7 +93,9 @@ def _states(block: List[str]) -> List[str]:
 
 
 def _clean(line: str) -> str:
-    """A line without escapes and backspaces; each jump to the line's start is one carriage return."""
+    """A line without escapes and backspaces; each jump to the line's start is one carriage
+    return.
+    """
     line = line.rstrip("\r")
     if "\x1b" in line:
         line = UP.sub("\r", REPAINT.sub("\r", OSC.sub("", line)))

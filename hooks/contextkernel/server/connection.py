@@ -1,4 +1,5 @@
 """One client's connection: its messages, its running calls, and the hooks it asks."""
+
 from __future__ import annotations
 
 import json
@@ -9,31 +10,40 @@ import sys
 import threading
 import time
 from importlib import import_module
-from typing import Any, Callable, Dict, Optional
+from typing import Any, Callable
 
-from contextkernel.handlers import handler_of
 from contextkernel import VERSION, paths
 from contextkernel.clients import cpu_limit, events
-from contextkernel.clients.codex import rollout
-from contextkernel.server import jsonrpc
 from contextkernel.clients.claude.session_files import transcript_of
-from contextkernel.store import recorder, modes, settings
-
-from contextkernel.server import tools
+from contextkernel.clients.codex import rollout
+from contextkernel.handlers import handler_of
+from contextkernel.server import jsonrpc, tools
 from contextkernel.server.worker import Child
+from contextkernel.store import modes, recorder, settings
 
 PROTOCOLS = ("2025-11-25", "2025-06-18", "2025-03-26", "2024-11-05")  # newest first
-WARM = ("contextkernel.handlers.tool_call", "contextkernel.handlers.tool_result", "contextkernel.handlers.operators")  # imported before the first event that needs them
+WARM = (
+    "contextkernel.handlers.tool_call",
+    "contextkernel.handlers.tool_result",
+    "contextkernel.handlers.operators",
+)  # imported before the first event that needs them
 
-# What a hook without an opinion answers.  Seen on Claude Code 2.1.121 and 2.1.332: after an empty text the model reads
-# "UserPromptSubmit hook success: UserPromptSubmit completed" (SessionStart likewise); after {} nothing.  The text of the
-# two events around a compaction is echoed to the model whatever it is, so there the empty one is shortest.
+# What a hook without an opinion answers.  Seen on Claude Code 2.1.121 and 2.1.332: after an empty
+# text the model reads
+# "UserPromptSubmit hook success: UserPromptSubmit completed" (SessionStart likewise); after {}
+# nothing.  The text of the
+# two events around a compaction is echoed to the model whatever it is, so there the empty one is
+# shortest.
 NO_OPINION = "{}"
 NO_OPINION_ECHOED = ""
 ECHOED = ("PreCompact", "PostCompact")
 
-PATIENCE = 0.25  # seconds that another message waits for a hook before it, so that answers keep the order of the requests
-LAST_WORK = 2.0  # seconds that running calls and the work after replies may take when the client leaves
+# seconds that another message waits for a hook before it, so that answers keep the order of the
+# requests
+PATIENCE = 0.25
+LAST_WORK = (
+    2.0  # seconds that running calls and the work after replies may take when the client leaves
+)
 LAST_HOOKS = 30.0  # seconds that hooks which came before the end of input may take
 ENDING = 0.3  # seconds between asking a child to end and ending it, when we leave ourselves
 
@@ -46,12 +56,16 @@ class Session:
         self.client = client
         self.attempt = attempt
         self.leaving = False
-        self.folder = ""  # the user's working folder, as the last hook event or the client's roots had it
+        self.folder = (
+            ""  # the user's working folder, as the last hook event or the client's roots had it
+        )
         self.has_roots = False
         self.since = None  # time.monotonic when the hook in work came
         self.name = ""  # the client's name of the session, as the last hook event had it
-        self.calls: Dict[str, Child] = {}  # running calls by id: their children
-        self.hooks: Any = queue.SimpleQueue()  # (work, message, when it came) of hook events; None ends their thread
+        self.calls: dict[str, Child] = {}  # running calls by id: their children
+        self.hooks: Any = (
+            queue.SimpleQueue()
+        )  # (work, message, when it came) of hook events; None ends their thread
         self.latest = 0.0  # time.monotonic when the last hook event came
         self.unanswered = 0  # hook events
         self.answered = threading.Condition()
@@ -71,7 +85,11 @@ class Session:
         except jsonrpc.Refusal as refusal:
             self._let_hooks_answer()
             self.writer.send(jsonrpc.error(jsonrpc.id_in(line), refusal.code, str(refusal)))
-            note = {"event": "message", "session": self.name, "why": "a message was not understood, or too long: %s" % refusal}
+            note = {
+                "event": "message",
+                "session": self.name,
+                "why": f"a message was not understood, or too long: {refusal}",
+            }
             self.after.put(lambda: recorder.record("note", note))  # it may have been a hook's
             return
         if isinstance(message, list) and message:
@@ -93,10 +111,14 @@ class Session:
 
     def _let_hooks_answer(self) -> None:
         with self.answered:
-            self.answered.wait_for(lambda: not self.unanswered, max(0.0, self.latest + PATIENCE - time.monotonic()))
+            self.answered.wait_for(
+                lambda: not self.unanswered, max(0.0, self.latest + PATIENCE - time.monotonic())
+            )
 
     def _announce(self, message: Any) -> bool:
-        """Whether a message is a call of a tool: then its child is known from now on, and can be cancelled."""
+        """Whether a message is a call of a tool: then its child is known from now on, and can be
+        cancelled.
+        """
         params = message.get("params") if isinstance(message, dict) else None
         if not isinstance(params, dict) or message.get("method") != "tools/call":
             return False
@@ -116,8 +138,10 @@ class Session:
         if replies:
             self.writer.send(replies)
 
-    def reply(self, message: Any) -> Optional[dict]:
-        """The answer to a decoded message; None for a notification, an answer to us, and a cancelled call."""
+    def reply(self, message: Any) -> dict | None:
+        """The answer to a decoded message; None for a notification, an answer to us, and a
+        cancelled call.
+        """
         try:
             request = jsonrpc.request(message)
             if not request.method:
@@ -127,16 +151,34 @@ class Session:
             if request.id is None:
                 method = NOTIFICATIONS.get(request.method)
             elif not method:
-                raise jsonrpc.Refusal(jsonrpc.METHOD_NOT_FOUND, "no method %s" % request.method[:100])
+                raise jsonrpc.Refusal(jsonrpc.METHOD_NOT_FOUND, f"no method {request.method[:100]}")
             failed = {"isError": True}
-            result = self.attempt(method, self, request, otherwise=failed, passing=(jsonrpc.Refusal, BrokenPipeError)) if method else None
+            result = (
+                self.attempt(
+                    method,
+                    self,
+                    request,
+                    otherwise=failed,
+                    passing=(jsonrpc.Refusal, BrokenPipeError),
+                )
+                if method
+                else None
+            )
             if result is failed:
-                raise jsonrpc.Refusal(jsonrpc.INTERNAL_ERROR, "failed: the server's stderr says why")
-            return None if result is None or request.id is None else jsonrpc.answer(request.id, result)
+                raise jsonrpc.Refusal(
+                    jsonrpc.INTERNAL_ERROR, "failed: the server's stderr says why"
+                )
+            return (
+                None if result is None or request.id is None else jsonrpc.answer(request.id, result)
+            )
         except jsonrpc.Refusal as refusal:
-            return None if jsonrpc.is_notification(message) else jsonrpc.error(jsonrpc.id_of(message), refusal.code, str(refusal))
+            return (
+                None
+                if jsonrpc.is_notification(message)
+                else jsonrpc.error(jsonrpc.id_of(message), refusal.code, str(refusal))
+            )
 
-    def send(self, method: str, params: dict, identity: Optional[str] = None) -> None:
+    def send(self, method: str, params: dict, identity: str | None = None) -> None:
         """Send a notification, or a request of ours when it has an id."""
         message = {"jsonrpc": "2.0", "method": method, "params": params}
         self.writer.send(message if identity is None else dict(message, id=identity))
@@ -146,10 +188,16 @@ class Session:
         """Who we are; the client's protocol version where we speak it, else our newest."""
         wanted, able = request.params.get("protocolVersion"), request.params.get("capabilities")
         if not self.client:
-            self.client = "codex" if "codex" in str(request.params.get("clientInfo")).lower() else "claude"
+            self.client = (
+                "codex" if "codex" in str(request.params.get("clientInfo")).lower() else "claude"
+            )
         self.has_roots = isinstance(able, dict) and isinstance(able.get("roots"), dict)
-        return {"protocolVersion": wanted if wanted in PROTOCOLS else PROTOCOLS[0], "capabilities": {"tools": {}},
-                "serverInfo": {"name": "context-kernel", "version": VERSION}, "instructions": tools.INSTRUCTIONS}
+        return {
+            "protocolVersion": wanted if wanted in PROTOCOLS else PROTOCOLS[0],
+            "capabilities": {"tools": {}},
+            "serverInfo": {"name": "context-kernel", "version": VERSION},
+            "instructions": tools.INSTRUCTIONS,
+        }
 
     def initialized(self, request: jsonrpc.Request) -> None:
         """Ask for the working folder; make ready what the first hook needs."""
@@ -163,7 +211,11 @@ class Session:
 
     def _take_roots(self, result: Any) -> None:
         roots = result.get("roots") if isinstance(result, dict) else None
-        first = roots[0].get("uri") if isinstance(roots, list) and roots and isinstance(roots[0], dict) else None
+        first = (
+            roots[0].get("uri")
+            if isinstance(roots, list) and roots and isinstance(roots[0], dict)
+            else None
+        )
         if isinstance(first, str) and first.startswith("file://") and not self.folder:
             from urllib.parse import unquote, urlsplit  # late: needed once a session
 
@@ -183,14 +235,16 @@ class Session:
         if child:
             child.cancel()
 
-    def call_tool(self, request: jsonrpc.Request) -> Optional[dict]:
-        """The answer of a tool, or of the hidden one for hooks; None when the call was cancelled meanwhile."""
+    def call_tool(self, request: jsonrpc.Request) -> dict | None:
+        """The answer of a tool, or of the hidden one for hooks; None when the call was cancelled
+        meanwhile.
+        """
         try:
             return self._called(request)
         finally:
             self.calls.pop(_key(request.id), None)
 
-    def _called(self, request: jsonrpc.Request) -> Optional[dict]:
+    def _called(self, request: jsonrpc.Request) -> dict | None:
         name, arguments = request.params.get("name"), request.params.get("arguments")
         if arguments is None:
             arguments = {}
@@ -198,15 +252,19 @@ class Session:
             raise jsonrpc.Refusal(jsonrpc.INVALID_PARAMS, "arguments must be an object")
         if name == events.HOOK_TOOL:
             reply = self.attempt(self._hook, arguments, note=_booked(arguments))
-            nothing = NO_OPINION_ECHOED if arguments.get("hook_event_name") in ECHOED else NO_OPINION
+            nothing = (
+                NO_OPINION_ECHOED if arguments.get("hook_event_name") in ECHOED else NO_OPINION
+            )
             return _content(reply or nothing)
         tool = tools.BY_NAME.get(name) if isinstance(name, str) else None
         if not tool:
-            raise jsonrpc.Refusal(jsonrpc.INVALID_PARAMS, "no tool %s" % str(name)[:100])
+            raise jsonrpc.Refusal(jsonrpc.INVALID_PARAMS, f"no tool {str(name)[:100]}")
         return self._work(tool, arguments, self.calls[_key(request.id)], request)
 
     def _hook(self, arguments: dict) -> str:
-        """What a hook script would print for the event in `arguments`: JSON, or "" for no opinion."""
+        """What a hook script would print for the event in `arguments`: JSON, or "" for no
+        opinion.
+        """
         settings.guard()
         event = events.decode(arguments)
         event.setdefault("ck_client", self.client or "claude")
@@ -214,40 +272,66 @@ class Session:
         if isinstance(event.get("cwd"), str):
             self.folder = event["cwd"]
         if paths.names_a_file(event.get("transcript_path")):
-            os.environ["CK_TRANSCRIPT"] = transcript_of(event)  # what `--budget auto` of a child reads: the event before a call is the caller's
+            os.environ["CK_TRANSCRIPT"] = transcript_of(
+                event
+            )  # what `--budget auto` of a child reads: the event before a call is the caller's
         self.name = str(event.get("session_id") or self.name)
         handle = handler_of(str(event.get("hook_event_name", "")))
         reply = handle(event) if handle else {}
         self.after.put(lambda: _after_reply(event))
         return json.dumps(reply) if reply else ""
 
-    def _work(self, tool: tools.Tool, arguments: dict, child: Child, request: jsonrpc.Request) -> Optional[dict]:
+    def _work(
+        self, tool: tools.Tool, arguments: dict, child: Child, request: jsonrpc.Request
+    ) -> dict | None:
         """A tool's result by its child process."""
         folder = self.folder if os.path.isdir(self.folder) else tools.own_folder()
         try:
             command = tool.command(tools.checked(tool, arguments), folder, self.client)
-            environ = self._caller(request) if tool.gives_back else dict(_thread_of(request), **command.environ) if command.environ else {}
-            outcome = child.run(command.arguments, command.stdin, folder, environ, tool.seconds, self._reporter(request))
+            environ = (
+                self._caller(request)
+                if tool.gives_back
+                else dict(_thread_of(request), **command.environ)
+                if command.environ
+                else {}
+            )
+            outcome = child.run(
+                command.arguments,
+                command.stdin,
+                folder,
+                environ,
+                tool.seconds,
+                self._reporter(request),
+            )
         except tools.WrongCall as wrong:
             return _content(str(wrong), is_error=True)
         except OSError as error:
-            return _content("%s: cannot be started: %s" % (tool.name, error), is_error=True)
+            return _content(f"{tool.name}: cannot be started: {error}", is_error=True)
         if child.cancelled:
             return None
         if outcome.code is None:
-            return _content("%s: ended after %d seconds" % (tool.name, tool.seconds), is_error=True)
+            return _content(f"{tool.name}: ended after {tool.seconds} seconds", is_error=True)
         if outcome.code:
-            return _content(outcome.complaint or "%s: exit %d" % (tool.name, outcome.code), is_error=True)
+            return _content(outcome.complaint or f"{tool.name}: exit {outcome.code}", is_error=True)
         if tool.gives_back:
-            fault = {"handle": command.arguments[1], "session": self.name, "route": "mcp", "bytes": len(outcome.text.encode())}
+            fault = {
+                "handle": command.arguments[1],
+                "session": self.name,
+                "route": "mcp",
+                "bytes": len(outcome.text.encode()),
+            }
             self.after.put(lambda: recorder.record("fault", fault))
         return _content(outcome.text)
 
-    def _caller(self, request: jsonrpc.Request) -> Dict[str, str]:
-        """CK_SESSION for a recall: the session that hooks named, or the thread of the call; "" where neither is known."""
+    def _caller(self, request: jsonrpc.Request) -> dict[str, str]:
+        """CK_SESSION for a recall: the session that hooks named, or the thread of the call; ""
+        where neither is known.
+        """
         meta = request.params.get("_meta")
         thread = meta.get("threadId") if isinstance(meta, dict) else None
-        return {"CK_SESSION": thread if isinstance(thread, str) and "\0" not in thread else self.name}
+        return {
+            "CK_SESSION": thread if isinstance(thread, str) and "\0" not in thread else self.name
+        }
 
     def _reporter(self, request: jsonrpc.Request) -> Callable[[float, str], None]:
         """Sends notifications/progress where the client asked for them by a token."""
@@ -257,13 +341,17 @@ class Session:
         def report(seconds: float, text: str) -> None:
             if token is not None:
                 said = {"message": text} if text else {}
-                self.send("notifications/progress", dict(said, progressToken=token, progress=seconds))
+                self.send(
+                    "notifications/progress", dict(said, progressToken=token, progress=seconds)
+                )
 
         return report
 
     # -- hooks ----------------------------------------------------------------------------------
     def _work_hooks(self) -> None:
-        """Answer hook events, one after another, while the main thread takes what else comes: a ping, a cancellation."""
+        """Answer hook events, one after another, while the main thread takes what else comes: a
+        ping, a cancellation.
+        """
         while not self.leaving:
             task = self.hooks.get()
             if task is None:
@@ -272,7 +360,9 @@ class Session:
             try:
                 self.attempt(work, message, passing=(BrokenPipeError,))
             except BrokenPipeError:
-                os.kill(os.getpid(), signal.SIGTERM)  # the client went away without closing our input
+                os.kill(
+                    os.getpid(), signal.SIGTERM
+                )  # the client went away without closing our input
             with self.answered:
                 self.unanswered -= 1
                 self.answered.notify()
@@ -286,7 +376,9 @@ class Session:
             self.attempt(work)
 
     def end(self) -> None:
-        """Let running calls finish, unless a signal says to leave, then end them; finish the booking."""
+        """Let running calls finish, unless a signal says to leave, then end them; finish the
+        booking.
+        """
         self.hooks.put(None)
         self.hooking.join(LAST_HOOKS)
         self._wait_for_calls(0.0 if self.leaving else LAST_WORK)
@@ -307,9 +399,17 @@ class Session:
             time.sleep(0.01)
 
 
-METHODS = {"initialize": Session.initialize, "ping": Session.ping, "tools/list": Session.list_tools, "tools/call": Session.call_tool}
-NOTIFICATIONS = {"notifications/initialized": Session.initialized, "notifications/cancelled": Session.cancelled,
-                 "notifications/roots/list_changed": Session.ask_roots}
+METHODS = {
+    "initialize": Session.initialize,
+    "ping": Session.ping,
+    "tools/list": Session.list_tools,
+    "tools/call": Session.call_tool,
+}
+NOTIFICATIONS = {
+    "notifications/initialized": Session.initialized,
+    "notifications/cancelled": Session.cancelled,
+    "notifications/roots/list_changed": Session.ask_roots,
+}
 
 
 def _thread_of(request: jsonrpc.Request) -> dict:
@@ -326,22 +426,33 @@ def _key(identity: Any) -> str:
 
 
 def _content(text: str, is_error: bool = False) -> dict:
-    return dict({"content": [{"type": "text", "text": text}]}, **({"isError": True} if is_error else {}))
+    return dict(
+        {"content": [{"type": "text", "text": text}]}, **({"isError": True} if is_error else {})
+    )
 
 
 def _is_hook(message: Any) -> bool:
     params = message.get("params") if isinstance(message, dict) else None
-    return isinstance(params, dict) and message.get("method") == "tools/call" and params.get("name") == events.HOOK_TOOL
+    return (
+        isinstance(params, dict)
+        and message.get("method") == "tools/call"
+        and params.get("name") == events.HOOK_TOOL
+    )
 
 
 def _booked(arguments: dict) -> Callable[[str], None]:
     """Books why an event passed through."""
-    name, session = str(arguments.get("hook_event_name"))[:60], str(arguments.get("session_id", ""))[:80]
+    name, session = (
+        str(arguments.get("hook_event_name"))[:60],
+        str(arguments.get("session_id", ""))[:80],
+    )
     return lambda why: recorder.record("note", {"event": name, "session": session, "why": why})
 
 
 def _make_ready() -> None:
-    """Start the operators' worker, import the busiest hooks, open the ledger; until then rows go to the spool."""
+    """Start the operators' worker, import the busiest hooks, open the ledger; until then rows go
+    to the spool.
+    """
     if cpu_limit.worker:
         cpu_limit.worker.start()
     for name in WARM:
@@ -361,7 +472,9 @@ def _leave() -> None:
 
 
 def _after_reply(event: dict) -> None:
-    """Booking and judging that no reply waits for; another worker where the last one's time was up."""
+    """Booking and judging that no reply waits for; another worker where the last one's time was
+    up.
+    """
     from contextkernel.handlers import verification
 
     if cpu_limit.worker:

@@ -1,25 +1,41 @@
-"""JSON-RPC 2.0 over newline-delimited streams, as MCP's stdio transport has it: lines in, messages out, errors as data.
+"""JSON-RPC 2.0 over newline-delimited streams, as MCP's stdio transport has it: lines in, messages
+out, errors as data.
 
-The streams work on file descriptors and hold no text layer: a NUL, invalid UTF-8 or a 100 MB line costs an error
+The streams work on file descriptors and hold no text layer: a NUL, invalid UTF-8 or a 100 MB line
+costs an error
 answer, never the stream.  Nothing here knows a method name.
 """
+
 from __future__ import annotations
 
 import json
 import os
 import re
 import threading
-from typing import Any, NamedTuple, Optional, Union
+from typing import Any, NamedTuple
 
-PARSE_ERROR, INVALID_REQUEST, METHOD_NOT_FOUND, INVALID_PARAMS, INTERNAL_ERROR = -32700, -32600, -32601, -32602, -32603
+PARSE_ERROR, INVALID_REQUEST, METHOD_NOT_FOUND, INVALID_PARAMS, INTERNAL_ERROR = (
+    -32700,
+    -32600,
+    -32601,
+    -32602,
+    -32603,
+)
 
-LONGEST_LINE = 64 << 20  # bytes; a longer line is dropped while it is read, so that memory stays bounded
+LONGEST_LINE = (
+    64 << 20
+)  # bytes; a longer line is dropped while it is read, so that memory stays bounded
 KEPT_END = 4096  # bytes kept from both ends of a dropped line: its id stands in one of them
 CHUNK = 1 << 16  # bytes a read: the size of a pipe on Linux
 
-# Clients write the id right at one of the two ends: {"jsonrpc":"2.0","id":7,… or …,"jsonrpc":"2.0","id":7}
-_ID_AT_START = re.compile(rb'^\s*\{\s*(?:"jsonrpc"\s*:\s*"2\.0"\s*,\s*)?"id"\s*:\s*(-?\d{1,18}|"[ !#-\[\]-~]{0,200}")\s*,')
-_ID_AT_END = re.compile(rb'"jsonrpc"\s*:\s*"2\.0"\s*,\s*"id"\s*:\s*(-?\d{1,18}|"[ !#-\[\]-~]{0,200}")\s*\}\s*$')
+# Clients write the id right at one of the two ends: {"jsonrpc":"2.0","id":7,… or
+# …,"jsonrpc":"2.0","id":7}
+_ID_AT_START = re.compile(
+    rb'^\s*\{\s*(?:"jsonrpc"\s*:\s*"2\.0"\s*,\s*)?"id"\s*:\s*(-?\d{1,18}|"[ !#-\[\]-~]{0,200}")\s*,'
+)
+_ID_AT_END = re.compile(
+    rb'"jsonrpc"\s*:\s*"2\.0"\s*,\s*"id"\s*:\s*(-?\d{1,18}|"[ !#-\[\]-~]{0,200}")\s*\}\s*$'
+)
 
 
 class Refusal(Exception):
@@ -31,16 +47,20 @@ class Refusal(Exception):
 
 
 class Request(NamedTuple):
-    """A call that wants an answer, or a notification (`id` is None), or the other side's answer to ours (`method` is "")."""
+    """A call that wants an answer, or a notification (`id` is None), or the other side's answer
+    to ours (`method` is "").
+    """
 
-    id: Union[int, str, None]
+    id: int | str | None
     method: str
     params: dict
     result: Any = None
 
 
 class Reader:
-    """Lines of a descriptor, without their ends.  `waiting` is true while it blocks for more input."""
+    """Lines of a descriptor, without their ends.  `waiting` is true while it blocks for more
+    input.
+    """
 
     def __init__(self, descriptor: int, longest: int = LONGEST_LINE):
         self.descriptor = descriptor
@@ -48,12 +68,16 @@ class Reader:
         self.waiting = False
         self._held = bytearray()  # bytes read and not handed out yet
 
-    def line(self) -> Optional[bytes]:
+    def line(self) -> bytes | None:
         """The next line, or None at the end of input; an unended last line counts.
 
-        A line above `longest` bytes comes back as its two ends with a NUL between: no JSON, but `id_in` still finds the id.
+        A line above `longest` bytes comes back as its two ends with a NUL between: no JSON, but
+        `id_in` still finds the id.
         """
-        searched, head = 0, b""  # bytes of _held without a newline; the start of a line that is being dropped
+        searched, head = (
+            0,
+            b"",
+        )  # bytes of _held without a newline; the start of a line that is being dropped
         while True:
             end = self._held.find(b"\n", searched)
             if end >= 0:
@@ -92,19 +116,23 @@ class Writer:
         rest = memoryview(json.dumps(message, separators=(",", ":")).encode("ascii") + b"\n")
         with self._lock:
             while rest:
-                rest = rest[os.write(self.descriptor, rest):]
+                rest = rest[os.write(self.descriptor, rest) :]
 
 
 def decode(line: bytes) -> Any:
-    """The JSON value of a line.  Raises Refusal when it is none, or is nested too deep for this interpreter."""
+    """The JSON value of a line.  Raises Refusal when it is none, or is nested too deep for this
+    interpreter.
+    """
     try:
         return json.loads(line.decode("utf-8"))
     except (ValueError, RecursionError) as error:  # ValueError: JSON and UTF-8 errors alike
-        raise Refusal(PARSE_ERROR, "no JSON: %s" % type(error).__name__) from None
+        raise Refusal(PARSE_ERROR, f"no JSON: {type(error).__name__}") from None
 
 
 def request(message: Any) -> Request:
-    """A decoded value as a request.  Raises Refusal when it is no JSON-RPC message; `params` null or absent is {}."""
+    """A decoded value as a request.  Raises Refusal when it is no JSON-RPC message; `params`
+    null or absent is {}.
+    """
     if not isinstance(message, dict):
         raise Refusal(INVALID_REQUEST, "a message must be an object")
     identity = message.get("id")
@@ -123,29 +151,33 @@ def request(message: Any) -> Request:
     return Request(identity, method, params)
 
 
-def id_of(message: Any) -> Union[int, str, None]:
+def id_of(message: Any) -> int | str | None:
     """The id of a decoded value, or None when it has no valid one."""
     identity = message.get("id") if isinstance(message, dict) else None
     return identity if _is_id(identity) else None
 
 
-def id_in(line: bytes) -> Union[int, str, None]:
-    """The id of a line that is no JSON (cut, too long, bad bytes), read off one of its ends; None when in doubt."""
+def id_in(line: bytes) -> int | str | None:
+    """The id of a line that is no JSON (cut, too long, bad bytes), read off one of its ends;
+    None when in doubt.
+    """
     found = _ID_AT_START.search(line[:KEPT_END]) or _ID_AT_END.search(line[-KEPT_END:])
     return json.loads(found.group(1).decode("utf-8", "replace")) if found else None
 
 
 def is_notification(message: Any) -> bool:
     """Whether a decoded value must not be answered, whatever is wrong with it."""
-    return isinstance(message, dict) and isinstance(message.get("method"), str) and "id" not in message
+    return (
+        isinstance(message, dict) and isinstance(message.get("method"), str) and "id" not in message
+    )
 
 
-def answer(identity: Union[int, str, None], result: Any) -> dict:
+def answer(identity: int | str | None, result: Any) -> dict:
     """The answer to a call."""
     return {"jsonrpc": "2.0", "id": identity, "result": result}
 
 
-def error(identity: Union[int, str, None], code: int, text: str) -> dict:
+def error(identity: int | str | None, code: int, text: str) -> dict:
     """The error answer to a call; `identity` None where the call's own could not be read."""
     return {"jsonrpc": "2.0", "id": identity, "error": {"code": code, "message": text}}
 

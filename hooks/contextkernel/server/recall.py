@@ -1,19 +1,27 @@
-"""The recall tool's work: stored text on stdout, a page at most, with the way to the next page in its last line.
+"""The recall tool's work: stored text on stdout, a page at most, with the way to the next page in
+its last line.
 
     recall.py HANDLE [--client claude|codex] [--lines A-B] [--grep RE] [--folder DIR]
 
-Text that fits is printed exactly; otherwise a last line of ours follows.  `--lines` is 1-based and inclusive; A+C-B
-starts after C characters of line A, for lines longer than a page.  `--folder` (the user's) and CK_SESSION say who asks.  Exit 2 and one line on stderr for a wrong call.
+Text that fits is printed exactly; otherwise a last line of ours follows.  `--lines` is 1-based and
+inclusive; A+C-B
+starts after C characters of line A, for lines longer than a page.  `--folder` (the user's) and
+CK_SESSION say who asks.  Exit 2 and one line on stderr for a wrong call.
 """
+
 from __future__ import annotations
+
 import os
 import re
 import sys
-from typing import NamedTuple, Optional
+from typing import NamedTuple
+
 from contextkernel.store import blobs, settings
 
-# UTF-8 bytes a page.  Claude Code puts results over 50,000 characters into a file, and asks for a token count from half of
-# MAX_MCP_OUTPUT_TOKENS (25,000) on, estimated as characters / 4; Codex cuts at 10,000 characters with some models.
+# UTF-8 bytes a page.  Claude Code puts results over 50,000 characters into a file, and asks for a
+# token count from half of
+# MAX_MCP_OUTPUT_TOKENS (25,000) on, estimated as characters / 4; Codex cuts at 10,000 characters
+# with some models.
 PAGE = {"claude": 45000, "codex": 9500}
 WIDEST = 2000  # characters shown of a line that matches
 BEFORE_MATCH = 200  # characters of these that lie before the match
@@ -26,7 +34,9 @@ class Wrong(Exception):
 
 
 class Span(NamedTuple):
-    """Lines `first` to `last` (1-based, inclusive), the first without its first `skip` characters."""
+    """Lines `first` to `last` (1-based, inclusive), the first without its first `skip`
+    characters.
+    """
 
     first: int
     last: int
@@ -34,29 +44,48 @@ class Span(NamedTuple):
 
 
 def page_of(text: str, span: Span, handle: str, most: int) -> str:
-    """The lines of a span, exactly; as many as `most` bytes hold, and then one line that names the rest."""
+    """The lines of a span, exactly; as many as `most` bytes hold, and then one line that names
+    the rest.
+    """
     lines, shown, room, skip = text.split("\n"), [], most, span.skip
     for number in range(span.first, span.last + 1):
         line = lines[number - 1][skip:] + ("\n" if number < len(lines) else "")
         size = len(line.encode("utf-8"))
         if size > room:
-            return _cut(shown, line, room if size > most else 0, Span(number, span.last, skip), handle, len(lines))
+            return _cut(
+                shown,
+                line,
+                room if size > most else 0,
+                Span(number, span.last, skip),
+                handle,
+                len(lines),
+            )
         shown.append(line)
         room, skip = room - size, 0
     return "".join(shown)
 
 
-def _cut(shown: "list[str]", line: str, room: int, rest: Span, handle: str, total: int) -> str:
-    """What fits, with the call for the rest.  A line is cut inside only when no page would hold it."""
+def _cut(shown: list[str], line: str, room: int, rest: Span, handle: str, total: int) -> str:
+    """What fits, with the call for the rest.  A line is cut inside only when no page would hold
+    it.
+    """
     part = line.encode("utf-8")[:room].decode("utf-8", "ignore")
-    where = "%d+%d" % (rest.first, rest.skip + len(part)) if part or rest.skip else "%d" % rest.first
+    where = f"{rest.first}+{rest.skip + len(part)}" if part or rest.skip else f"{rest.first}"
     text = "".join(shown) + part
     return "%s%s[ck: %d lines in all; next: recall %s lines %s-%d]" % (
-        text, "" if text.endswith("\n") else "\n", total, handle, where, rest.last)
+        text,
+        "" if text.endswith("\n") else "\n",
+        total,
+        handle,
+        where,
+        rest.last,
+    )
 
 
-def matches_of(text: str, span: Span, pattern: "re.Pattern[str]", handle: str, most: int) -> str:
-    """The matching lines of a span as `N:line`; as many as `most` bytes hold, and then one line that names the rest."""
+def matches_of(text: str, span: Span, pattern: re.Pattern[str], handle: str, most: int) -> str:
+    """The matching lines of a span as `N:line`; as many as `most` bytes hold, and then one line
+    that names the rest.
+    """
     lines, shown, room = text.split("\n"), [], most
     for number in range(span.first, span.last + 1):
         found = pattern.search(lines[number - 1])
@@ -65,18 +94,24 @@ def matches_of(text: str, span: Span, pattern: "re.Pattern[str]", handle: str, m
         line = _around(lines[number - 1], found.start(), number, handle)
         size = len(line.encode("utf-8"))
         if size > room:
-            return "%s[ck: more matches: recall %s lines %d-%d with the same grep]" % ("".join(shown), handle, number, span.last)
+            return (
+                f"{''.join(shown)}[ck: more matches: recall {handle} lines {number}-{span.last} "
+                "with the same grep]"
+            )
         shown.append(line)
         room -= size
-    return "".join(shown) or "[ck: no match in lines %d-%d of recall %s]" % (span.first, span.last, handle)
+    return "".join(shown) or f"[ck: no match in lines {span.first}-{span.last} of recall {handle}]"
 
 
 def _around(line: str, at: int, number: int, handle: str) -> str:
     if len(line) <= WIDEST:
-        return "%d:%s\n" % (number, line)
+        return f"{number}:{line}\n"
     start = max(0, at - BEFORE_MATCH)
-    return "%d:%s [ck: characters %d-%d of %d; recall %s lines %d+%d]\n" % (
-        number, line[start:start + WIDEST], start + 1, min(len(line), start + WIDEST), len(line), handle, number, start)
+    return (
+        f"{number}:{line[start : start + WIDEST]} [ck: characters "
+        f"{start + 1}-{min(len(line), start + WIDEST)} of {len(line)}; recall {handle} lines "
+        f"{number}+{start}]\n"
+    )
 
 
 def span_of(words: str, text: str) -> Span:
@@ -90,16 +125,16 @@ def span_of(words: str, text: str) -> Span:
     first, skip = int(form.group(1)), int(form.group(2) or 0)
     last = int(form.group(4) or total) if form.group(3) else first
     if not 1 <= first <= min(last, max(1, total)):
-        raise Wrong("lines: there are %d, so %s names none" % (total, words))
+        raise Wrong(f"lines: there are {total}, so {words} names none")
     return Span(first, min(last, max(1, total)), skip)
 
 
-def pattern_of(text: str) -> "re.Pattern[str]":
+def pattern_of(text: str) -> re.Pattern[str]:
     """`grep` as a pattern.  Raises Wrong.  A slow one is ended with this process."""
     try:
         return re.compile(text)
     except (re.error, RecursionError, OverflowError) as error:
-        raise Wrong("grep: not a Python regular expression: %s" % error) from None
+        raise Wrong(f"grep: not a Python regular expression: {error}") from None
 
 
 def page_size(client: str) -> int:
@@ -109,7 +144,7 @@ def page_size(client: str) -> int:
     return min(most, max(1000, 2 * int(limit))) if limit.isdecimal() and len(limit) < 19 else most
 
 
-def answer(handle: str, client: str, lines: str, grep: Optional[str], folder: str = "") -> str:
+def answer(handle: str, client: str, lines: str, grep: str | None, folder: str = "") -> str:
     """The text for a call from a user's folder ("": not known).  Raises Wrong."""
     from contextkernel.commands import recall  # late: its store
 
@@ -117,16 +152,16 @@ def answer(handle: str, client: str, lines: str, grep: Optional[str], folder: st
     try:
         text = blobs.get(handle).decode("utf-8", "replace")
         if not recall.is_honoured(handle, *caller):
-            raise Wrong("%s: it is not given here" % (recall.ELSEWHERE % handle))
+            raise Wrong(f"{recall.ELSEWHERE % handle}: it is not given here")
     except blobs.UnknownHandle as error:
-        raise Wrong("%s%s" % (error, recall.what_it_was(handle, *caller))) from None
+        raise Wrong(f"{error}{recall.what_it_was(handle, *caller)}") from None
     span = span_of(lines, text)
     if grep:
         return matches_of(text, span, pattern_of(grep), handle, page_size(client))
     return page_of(text, span, handle, page_size(client))
 
 
-def main(argv: "list[str]") -> int:
+def main(argv: list[str]) -> int:
     """0; 2 after one line on stderr."""
     options = {"--client": "claude", "--lines": "", "--grep": "", "--folder": ""}
     for word in argv[1:]:
@@ -134,9 +169,11 @@ def main(argv: "list[str]") -> int:
         options[name] = value
     try:
         settings.guard()
-        text = answer(argv[0], options["--client"], options["--lines"], options["--grep"], options["--folder"])
+        text = answer(
+            argv[0], options["--client"], options["--lines"], options["--grep"], options["--folder"]
+        )
     except (Wrong, settings.ForeignStateError) as wrong:
-        sys.stderr.write("%s\n" % wrong)
+        sys.stderr.write(f"{wrong}\n")
         return 2
     sys.stdout.buffer.write(text.encode("utf-8", "replace"))
     return 0

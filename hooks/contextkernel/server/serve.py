@@ -1,20 +1,28 @@
 """The server at work: one line after another, until its input ends or a signal says so."""
+
 from __future__ import annotations
+
 import os
 import signal
 import sys
 from typing import Any, Callable
-from contextkernel.paths import PLUGIN_ROOT
+
 from contextkernel.clients import cpu_limit
+from contextkernel.paths import PLUGIN_ROOT
 from contextkernel.server import jsonrpc
 from contextkernel.server.connection import Session
 
 
-def serve(requests: int, answers: int, argv: "list[str]") -> int:
+def serve(requests: int, answers: int, argv: list[str]) -> int:
     """0 when the client has left. `requests`, `answers`: the protocol's descriptors."""
-    sys.setswitchinterval(0.001)  # seconds that a hook waits, at each turn, for a thread at work after an earlier one
+    sys.setswitchinterval(
+        0.001
+    )  # seconds that a hook waits, at each turn, for a thread at work after an earlier one
     cpu_limit.worker = cpu_limit.Worker(os.path.join(PLUGIN_ROOT, "hooks", "operators.py"))
-    reader, session = jsonrpc.Reader(requests), Session(jsonrpc.Writer(answers), client_of(argv), attempt)
+    reader, session = (
+        jsonrpc.Reader(requests),
+        Session(jsonrpc.Writer(answers), client_of(argv), attempt),
+    )
 
     def leave(number: int, frame: Any) -> None:
         session.leaving = True
@@ -36,25 +44,35 @@ def serve(requests: int, answers: int, argv: "list[str]") -> int:
     return 0
 
 
-def client_of(argv: "list[str]") -> str:
-    """The client named by `--client NAME` or `--client=NAME`; "" leaves it to what the client says about itself."""
+def client_of(argv: list[str]) -> str:
+    """The client named by `--client NAME` or `--client=NAME`; "" leaves it to what the client
+    says about itself.
+    """
     words = " ".join(argv).replace("=", " ").split()
-    named = words[words.index("--client") + 1:][:1] if "--client" in words else []
+    named = words[words.index("--client") + 1 :][:1] if "--client" in words else []
     return named[0] if named and named[0] in ("claude", "codex") else ""
 
 
-def attempt(work: Callable, *arguments: Any, otherwise: Any = None, passing: tuple = (), note: Callable = None) -> Any:
-    """What `work` returns; `otherwise` after any failure but those in `passing`: one line on stderr, and `note(why)`.
+def attempt(
+    work: Callable,
+    *arguments: Any,
+    otherwise: Any = None,
+    passing: tuple = (),
+    note: Callable = None,
+) -> Any:
+    """What `work` returns; `otherwise` after any failure but those in `passing`: one line on
+    stderr, and `note(why)`.
 
-    The one place where every error is caught: whatever goes wrong in a hook, the client gets its answer.
+    The one place where every error is caught: whatever goes wrong in a hook, the client gets its
+    answer.
     """
     try:
         return work(*arguments)
     except passing:
         raise
     except (Exception, SystemExit) as error:
-        why = "%s: %s" % (type(error).__name__, " ".join(str(error).split())[:300])
-        os.write(2, ("context-kernel: %s\n" % why).encode("utf-8", "replace"))
+        why = f"{type(error).__name__}: {' '.join(str(error).split())[:300]}"
+        os.write(2, (f"context-kernel: {why}\n").encode("utf-8", "replace"))
         if note:
             note(why)
         return otherwise

@@ -1,14 +1,17 @@
 """The tools the model sees: one row each, with the command that does the work.
 
-A row's `command` turns checked arguments into the argument list of a child process (the script first).  What the
-child prints is the answer; exit 2 and one line on stderr is a refusal.  Descriptions are read by the model in every
+A row's `command` turns checked arguments into the argument list of a child process (the script
+first).  What the
+child prints is the answer; exit 2 and one line on stderr is a refusal.  Descriptions are read by
+the model in every
 session of every user: each word is paid for.
 """
+
 from __future__ import annotations
 
 import os
 import re
-from typing import Callable, List, NamedTuple, Optional, Tuple
+from typing import Callable, NamedTuple
 
 from contextkernel.paths import PLUGIN_ROOT
 from contextkernel.store import settings
@@ -17,12 +20,15 @@ CK = os.path.join(PLUGIN_ROOT, "hooks", "ck.py")
 RECALL = os.path.join(PLUGIN_ROOT, "mcp", "recall.py")
 
 INSTRUCTIONS = (
-    "Context kernel. Text marked [ck: ... recall HANDLE] was left out, not lost: recall gives it back exactly. "
-    "Before exploring a repository for a bug, call kernel_repo_slice with the traceback, failing test or issue text; "
+    "Context kernel. Text marked [ck: ... recall HANDLE] was left out, not lost: recall gives it "
+    "back exactly. "
+    "Before exploring a repository for a bug, call kernel_repo_slice with the traceback, failing "
+    "test or issue text; "
     "before changing one definition, kernel_slice."
 )
 
-# Characters.  Without this Claude Code puts a result above 50,000 into a file, or refuses it by its tokens; with it 160,000
+# Characters.  Without this Claude Code puts a result above 50,000 into a file, or refuses it by its
+# tokens; with it 160,000
 # arrived whole on 2.1.121 and 2.1.332.  A slice keeps to its budget, 80,000 tokens at most.
 MOST_SHOWN = 500000
 
@@ -38,20 +44,24 @@ class WrongCall(Exception):
 
 
 class Command(NamedTuple):
-    """A child's argument list (the script first), what it reads on stdin, and what is set in its environment."""
+    """A child's argument list (the script first), what it reads on stdin, and what is set in its
+    environment.
+    """
 
-    arguments: List[str]
+    arguments: list[str]
     stdin: str = ""
-    environ: Optional[dict] = None
+    environ: dict | None = None
 
 
 class Tool(NamedTuple):
-    """`properties`: argument name -> description; all are strings.  `seconds`: the child is ended after them."""
+    """`properties`: argument name -> description; all are strings.  `seconds`: the child is
+    ended after them.
+    """
 
     name: str
     description: str
     properties: dict
-    required: Tuple[str, ...]
+    required: tuple[str, ...]
     command: Callable[[dict, str, str], Command]  # (arguments, working folder or "", client)
     seconds: int
     always_loaded: bool = False
@@ -59,7 +69,9 @@ class Tool(NamedTuple):
 
 
 def own_folder() -> str:
-    """The folder this process was started in; "" where that is the plugin's own, or gone: it says nothing of the user's project."""
+    """The folder this process was started in; "" where that is the plugin's own, or gone: it
+    says nothing of the user's project.
+    """
     try:
         folder = os.getcwd()
     except OSError:
@@ -75,7 +87,7 @@ def recall_command(arguments: dict, folder: str, client: str) -> Command:
     command = [RECALL, handle.group(), "--client=" + client, "--folder=" + folder]
     for name in ("lines", "grep"):
         if arguments.get(name):
-            command.append("--%s=%s" % (name, arguments[name]))
+            command.append(f"--{name}={arguments[name]}")
     return Command(command)
 
 
@@ -83,65 +95,111 @@ def repo_slice_command(arguments: dict, folder: str, client: str) -> Command:
     """The command that prints a repository slice.  Raises WrongCall."""
     repo = _path(arguments.get("repo", "."), "repo", folder)
     if not os.path.isdir(repo):
-        raise WrongCall("repo: no folder at %s" % repo)
+        raise WrongCall(f"repo: no folder at {repo}")
     command = [CK, "slice", "--repo", repo, "--symptom", "-", "--wait"] + _budget(arguments, client)
-    return Command(command + _checked(arguments, "depth", _DEPTH, "full, 2 or 1"), arguments["symptom"], _environ(client))
+    return Command(
+        command + _checked(arguments, "depth", _DEPTH, "full, 2 or 1"),
+        arguments["symptom"],
+        _environ(client),
+    )
 
 
 def symbol_slice_command(arguments: dict, folder: str, client: str) -> Command:
     """The command that prints a symbol slice.  Raises WrongCall."""
     path = _path(arguments["file"], "file", folder)
     if not os.path.isfile(path):
-        raise WrongCall("file: no file at %s" % path)
+        raise WrongCall(f"file: no file at {path}")
     if arguments["symbol"].startswith("-"):
         raise WrongCall("symbol: a name such as f, Class or Class.method")
-    return Command([CK, "symbol", path, arguments["symbol"]] + _budget(arguments, client), "", _environ(client))
+    return Command(
+        [CK, "symbol", path, arguments["symbol"]] + _budget(arguments, client), "", _environ(client)
+    )
 
 
 def _path(path: str, name: str, folder: str) -> str:
     path = os.path.expanduser(path)
     if not folder and not os.path.isabs(path):
-        raise WrongCall("%s: an absolute path is needed here" % name)
+        raise WrongCall(f"{name}: an absolute path is needed here")
     return os.path.normpath(os.path.join(folder, path))
 
 
-def _budget(arguments: dict, client: str) -> List[str]:
+def _budget(arguments: dict, client: str) -> list[str]:
     given = _checked(arguments, "budget", _BUDGET, "auto or a number of tokens")
     if client == "codex":
-        return ["--budget", str(min(CODEX_MOST, int(given[1]))) if given and given[1] != "auto" else "auto"]
+        return [
+            "--budget",
+            str(min(CODEX_MOST, int(given[1]))) if given and given[1] != "auto" else "auto",
+        ]
     return given
 
 
-def _environ(client: str) -> Optional[dict]:
-    return {"CK_BUDGET_MAX": str(min(CODEX_MOST, settings.number("CK_BUDGET_MAX")))} if client == "codex" else None
+def _environ(client: str) -> dict | None:
+    return (
+        {"CK_BUDGET_MAX": str(min(CODEX_MOST, settings.number("CK_BUDGET_MAX")))}
+        if client == "codex"
+        else None
+    )
 
 
-def _checked(arguments: dict, name: str, form: "re.Pattern[str]", what: str) -> List[str]:
+def _checked(arguments: dict, name: str, form: re.Pattern[str], what: str) -> list[str]:
     value = arguments.get(name, "").strip().lower()
     if value and not form.fullmatch(value):
-        raise WrongCall("%s: %s" % (name, what))
+        raise WrongCall(f"{name}: {what}")
     return ["--" + name, value] if value else []
 
 
 TOOLS = (
-    Tool("recall", "Stored original text behind a [ck: ... recall HANDLE] mark.",
-         {"handle": "", "lines": "A-B", "grep": "regex"}, ("handle",), recall_command, 20, always_loaded=True, gives_back=True),
-    Tool("kernel_repo_slice", "The files and lines of a repository that matter for a symptom, within a token budget.",
-         {"symptom": "traceback, failing test or issue text", "repo": "", "budget": "auto or tokens",
-          "depth": "full, 2 or 1"}, ("symptom",), repo_slice_command, 300),
-    Tool("kernel_slice", "One definition with everything it depends on in its file.",
-         {"file": "", "symbol": "", "budget": ""}, ("file", "symbol"), symbol_slice_command, 60),
+    Tool(
+        "recall",
+        "Stored original text behind a [ck: ... recall HANDLE] mark.",
+        {"handle": "", "lines": "A-B", "grep": "regex"},
+        ("handle",),
+        recall_command,
+        20,
+        always_loaded=True,
+        gives_back=True,
+    ),
+    Tool(
+        "kernel_repo_slice",
+        "The files and lines of a repository that matter for a symptom, within a token budget.",
+        {
+            "symptom": "traceback, failing test or issue text",
+            "repo": "",
+            "budget": "auto or tokens",
+            "depth": "full, 2 or 1",
+        },
+        ("symptom",),
+        repo_slice_command,
+        300,
+    ),
+    Tool(
+        "kernel_slice",
+        "One definition with everything it depends on in its file.",
+        {"file": "", "symbol": "", "budget": ""},
+        ("file", "symbol"),
+        symbol_slice_command,
+        60,
+    ),
 )
 BY_NAME = {tool.name: tool for tool in TOOLS}
 
 
 def listed(tool: Tool) -> dict:
     """A row as `tools/list` shows it."""
-    properties = {name: {"type": "string", "description": text} if text else {"type": "string"}
-                  for name, text in tool.properties.items()}
-    shown = {"name": tool.name, "description": tool.description,
-             "inputSchema": {"type": "object", "properties": properties, "required": list(tool.required)},
-             "annotations": {"readOnlyHint": True, "openWorldHint": False}}
+    properties = {
+        name: {"type": "string", "description": text} if text else {"type": "string"}
+        for name, text in tool.properties.items()
+    }
+    shown = {
+        "name": tool.name,
+        "description": tool.description,
+        "inputSchema": {
+            "type": "object",
+            "properties": properties,
+            "required": list(tool.required),
+        },
+        "annotations": {"readOnlyHint": True, "openWorldHint": False},
+    }
     shown["_meta"] = {"anthropic/maxResultSizeChars": MOST_SHOWN}
     if tool.always_loaded:
         shown["_meta"]["anthropic/alwaysLoad"] = True
@@ -149,22 +207,24 @@ def listed(tool: Tool) -> dict:
 
 
 def checked(tool: Tool, arguments: dict) -> dict:
-    """The arguments as texts, absent ones left out.  Raises WrongCall naming the first that does not fit."""
+    """The arguments as texts, absent ones left out.  Raises WrongCall naming the first that does
+    not fit.
+    """
     for name in arguments:
         if name not in tool.properties:
-            raise WrongCall("%s: no such argument; there are %s" % (name, ", ".join(tool.properties)))
+            raise WrongCall(f"{name}: no such argument; there are {', '.join(tool.properties)}")
     texts = {}
     for name in tool.properties:
         value = arguments.get(name)
         if isinstance(value, (int, float)) and not isinstance(value, bool):
-            value = "%d" % value if value == int(value) else str(value)
+            value = f"{int(value)}" if value == int(value) else str(value)
         if value is None or value == "":
             if name in tool.required:
-                raise WrongCall("%s: missing" % name)
+                raise WrongCall(f"{name}: missing")
         elif not isinstance(value, str):
-            raise WrongCall("%s: a text is needed" % name)
+            raise WrongCall(f"{name}: a text is needed")
         elif "\0" in value and name != "symptom":
-            raise WrongCall("%s: holds a NUL" % name)
+            raise WrongCall(f"{name}: holds a NUL")
         else:
             texts[name] = value
     return texts

@@ -1,4 +1,7 @@
-"""A tool's work in a process of its own: started, watched, ended.  The server itself never computes for long."""
+"""A tool's work in a process of its own: started, watched, ended.  The server itself never
+computes for long.
+"""
+
 from __future__ import annotations
 
 import os
@@ -6,16 +9,19 @@ import signal
 import subprocess
 import sys
 import threading
-from typing import Callable, Dict, List, NamedTuple, Optional
+from typing import Callable, NamedTuple
 
-BEAT = 1.0  # seconds between two reports of progress; a child that was asked to end has so long to do it
+# seconds between two reports of progress; a child that was asked to end has so long to do it
+BEAT = 1.0
 AT_ONCE = threading.BoundedSemaphore(4)  # children at a time; further calls wait
 
 
 class Outcome(NamedTuple):
-    """How a child ended: exit code (None: it was ended), stdout as sound text, the last line of stderr."""
+    """How a child ended: exit code (None: it was ended), stdout as sound text, the last line of
+    stderr.
+    """
 
-    code: Optional[int]
+    code: int | None
     text: str
     complaint: str
 
@@ -25,11 +31,18 @@ class Child:
 
     def __init__(self) -> None:
         self.cancelled = False
-        self._process: Optional[subprocess.Popen] = None
+        self._process: subprocess.Popen | None = None
         self._lock = threading.Lock()
 
-    def run(self, arguments: List[str], stdin: str, folder: str, environ: Dict[str, str], seconds: float,
-            report: Callable[[float, str], None]) -> Outcome:
+    def run(
+        self,
+        arguments: list[str],
+        stdin: str,
+        folder: str,
+        environ: dict[str, str],
+        seconds: float,
+        report: Callable[[float, str], None],
+    ) -> Outcome:
         """Run a Python script to its end, at most `seconds`; `environ` is set besides our own.
 
         `report(seconds so far, last stderr line)` every BEAT.
@@ -41,7 +54,13 @@ class Child:
                 self._process = _start(arguments, folder, environ)
             return self._watch(self._process, stdin.encode("utf-8", "replace"), seconds, report)
 
-    def _watch(self, process: subprocess.Popen, stdin: bytes, seconds: float, report: Callable[[float, str], None]) -> Outcome:
+    def _watch(
+        self,
+        process: subprocess.Popen,
+        stdin: bytes,
+        seconds: float,
+        report: Callable[[float, str], None],
+    ) -> Outcome:
         spent, ended = 0.0, False
         while True:
             try:
@@ -72,12 +91,19 @@ class Child:
             _signal(self._process, getattr(signal, "SIGKILL", signal.SIGTERM))
 
 
-def _start(arguments: List[str], folder: str, environ: Dict[str, str]) -> subprocess.Popen:
+def _start(arguments: list[str], folder: str, environ: dict[str, str]) -> subprocess.Popen:
     command = [sys.executable, "-I", "-S"]
     if sys.pycache_prefix:
         command += ["-X", "pycache_prefix=" + sys.pycache_prefix]
-    return subprocess.Popen(command + arguments, cwd=folder or None, stdin=subprocess.PIPE, stdout=subprocess.PIPE,
-                            stderr=subprocess.PIPE, start_new_session=True, env={**os.environ, **environ})
+    return subprocess.Popen(
+        command + arguments,
+        cwd=folder or None,
+        stdin=subprocess.PIPE,
+        stdout=subprocess.PIPE,
+        stderr=subprocess.PIPE,
+        start_new_session=True,
+        env={**os.environ, **environ},
+    )
 
 
 def _signal(process: subprocess.Popen, number: int) -> None:

@@ -1,15 +1,19 @@
-"""Codex's side of an installation: the small bundle that it copies, and trust in the bundle's hooks.
+"""Codex's side of an installation: the small bundle that it copies, and trust in the bundle's
+hooks.
 
-Trust is the person's decision: whoever calls `trust` has shown the commands and asked. The protocol is that of
-`codex app-server`, JSON-RPC with one document a line (Codex 0.142 to 0.171); it keeps comments and layout of config.toml.
+Trust is the person's decision: whoever calls `trust` has shown the commands and asked. The protocol
+is that of
+`codex app-server`, JSON-RPC with one document a line (Codex 0.142 to 0.171); it keeps comments and
+layout of config.toml.
 """
+
 from __future__ import annotations
 
 import json
 import os
 import shutil
 import subprocess
-from typing import List, NamedTuple
+from typing import NamedTuple
 
 from contextkernel.store import files
 from contextkernel.store.settings import make
@@ -17,8 +21,14 @@ from contextkernel.store.settings import make
 OLDEST = (0, 142)  # `plugin add` of a plugin at the marketplace's root fails before
 ANSWER_S = 60  # for one answer of the app server; a cold start on a loaded machine took 6
 MOST = 1024 * 1024  # bytes of a file that describes the plugin
-SHIPPED = ("hooks", "mcp", "skills")  # what sessions need; tests, bench and history stay out of the copy
-LEFT_OUT = shutil.ignore_patterns("__pycache__", "*.pyc", "install.py", "setup", "hooks.json", ".git*")
+SHIPPED = (
+    "hooks",
+    "mcp",
+    "skills",
+)  # what sessions need; tests, bench and history stay out of the copy
+LEFT_OUT = shutil.ignore_patterns(
+    "__pycache__", "*.pyc", "install.py", "setup", "hooks.json", ".git*"
+)
 
 
 class Failed(Exception):
@@ -35,7 +45,7 @@ class Hook(NamedTuple):
     digest: str
 
 
-def version(text: str) -> "tuple[int, ...]":
+def version(text: str) -> tuple[int, ...]:
     """(0, 171, 0) for `codex-cli 0.171.0`; () when there is no number in it."""
     for word in text.split():
         parts = word.split("-")[0].split(".")
@@ -47,7 +57,8 @@ def version(text: str) -> "tuple[int, ...]":
 def build(root: str, target: str, python: str, hooks: dict) -> None:
     """Makes the bundle anew at `target`: a marketplace that holds the one plugin. Raises OSError.
 
-    `python` is the interpreter's full path: the name alone may be a version manager's shim, which costs more than the hook.
+    `python` is the interpreter's full path: the name alone may be a version manager's shim, which
+    costs more than the hook.
     """
     fresh = target + ".new"
     shutil.rmtree(fresh, ignore_errors=True)
@@ -58,13 +69,19 @@ def build(root: str, target: str, python: str, hooks: dict) -> None:
     servers["mcpServers"]["kernel"]["command"] = python
     manifest = _document(root, "codex", "plugin.json")
     market = _document(root, ".claude-plugin", "marketplace.json")
-    for place, content in ((("hooks", "hooks.json"), hooks), (("mcp.json",), servers), ((".codex-plugin", "plugin.json"), manifest),
-                           ((".claude-plugin", "marketplace.json"), market)):
+    for place, content in (
+        (("hooks", "hooks.json"), hooks),
+        (("mcp.json",), servers),
+        ((".codex-plugin", "plugin.json"), manifest),
+        ((".claude-plugin", "marketplace.json"), market),
+    ):
         path = os.path.join(fresh, *place)
         os.makedirs(os.path.dirname(path), exist_ok=True)
         with open(path, "w", encoding="utf-8") as handle:
             handle.write(json.dumps(content, indent=1) + "\n")
-    for folder, _, names in os.walk(fresh):  # the source may be read-only; its copy is replaced at the next run
+    for folder, _, names in os.walk(
+        fresh
+    ):  # the source may be read-only; its copy is replaced at the next run
         for path in [folder] + [os.path.join(folder, name) for name in names]:
             os.chmod(path, os.stat(path).st_mode & 0o700 | 0o600 | (0o100 if path == folder else 0))
     shutil.rmtree(target, ignore_errors=True)
@@ -82,16 +99,26 @@ def discard(target: str) -> None:
 
 
 class AppServer:
-    """A running `codex app-server`. Use as a context manager; raises Failed when it is gone or refuses."""
+    """A running `codex app-server`. Use as a context manager; raises Failed when it is gone or
+    refuses.
+    """
 
     def __init__(self, codex: str, folder: str) -> None:
         self.folder = folder
         self.asked = 0
-        self.process = subprocess.Popen([codex, "app-server"], stdin=subprocess.PIPE, stdout=subprocess.PIPE,
-                                        stderr=subprocess.DEVNULL, cwd=folder)
+        self.process = subprocess.Popen(
+            [codex, "app-server"],
+            stdin=subprocess.PIPE,
+            stdout=subprocess.PIPE,
+            stderr=subprocess.DEVNULL,
+            cwd=folder,
+        )
 
-    def __enter__(self) -> "AppServer":
-        self.call("initialize", {"clientInfo": {"name": "context-kernel", "title": "context-kernel", "version": "0"}})
+    def __enter__(self) -> AppServer:
+        self.call(
+            "initialize",
+            {"clientInfo": {"name": "context-kernel", "title": "context-kernel", "version": "0"}},
+        )
         self._send({"method": "initialized"})
         return self
 
@@ -114,7 +141,7 @@ class AppServer:
             self.process.stdin.write(json.dumps(message).encode("ascii") + b"\n")
             self.process.stdin.flush()
         except OSError as error:
-            raise Failed("codex app-server went away (%s)" % error) from error
+            raise Failed(f"codex app-server went away ({error})") from error
 
     def call(self, method: str, params: dict) -> dict:
         """The result of one request."""
@@ -125,34 +152,62 @@ class AppServer:
                 answer = json.loads(line)
             except ValueError:
                 continue
-            if isinstance(answer, dict) and answer.get("id") == self.asked and "method" not in answer:
+            if (
+                isinstance(answer, dict)
+                and answer.get("id") == self.asked
+                and "method" not in answer
+            ):
                 if "error" in answer:
-                    raise Failed("%s: %s" % (method, json.dumps(answer["error"])[:300]))
+                    raise Failed(f"{method}: {json.dumps(answer['error'])[:300]}")
                 return answer["result"]
-        raise Failed("codex app-server ended before it answered %s" % method)
+        raise Failed(f"codex app-server ended before it answered {method}")
 
-    def hooks(self, prefix: str) -> List[Hook]:
+    def hooks(self, prefix: str) -> list[Hook]:
         """The hooks whose key starts with `prefix`, e.g. "plugin@marketplace:"."""
         entries = self.call("hooks/list", {"cwds": [self.folder]})["data"]
-        found = [row for entry in entries for row in entry["hooks"] if row["key"].startswith(prefix)]
-        return [Hook(row["key"], str(row.get("eventName", "")), str(row.get("command") or row.get("tool") or ""),
-                     str(row["trustStatus"]), str(row["currentHash"])) for row in found]
+        found = [
+            row for entry in entries for row in entry["hooks"] if row["key"].startswith(prefix)
+        ]
+        return [
+            Hook(
+                row["key"],
+                str(row.get("eventName", "")),
+                str(row.get("command") or row.get("tool") or ""),
+                str(row["trustStatus"]),
+                str(row["currentHash"]),
+            )
+            for row in found
+        ]
 
-    def trust(self, hooks: List[Hook]) -> None:
+    def trust(self, hooks: list[Hook]) -> None:
         """Stores the given hooks as trusted, as the client's own /hooks screen does."""
         state = {hook.key: {"trusted_hash": hook.digest} for hook in hooks}
-        self.call("config/batchWrite", {"edits": [{"keyPath": "hooks.state", "mergeStrategy": "upsert", "value": state}]})
+        self.call(
+            "config/batchWrite",
+            {"edits": [{"keyPath": "hooks.state", "mergeStrategy": "upsert", "value": state}]},
+        )
 
-    def forget(self, prefix: str) -> List[str]:
-        """Keys of hooks whose trust was taken back. To be called before the plugin is removed: afterwards they stay behind."""
+    def forget(self, prefix: str) -> list[str]:
+        """Keys of hooks whose trust was taken back. To be called before the plugin is removed:
+        afterwards they stay behind.
+        """
         config = self.call("config/read", {"includeLayers": False})["config"]
         held = config.get("hooks") or {}
         state = held.get("state") or {}
         ours = [key for key in state if key.startswith(prefix)]
-        edits = [{"keyPath": "hooks.state.%s" % json.dumps(key), "mergeStrategy": "replace", "value": None} for key in ours]
+        edits = [
+            {"keyPath": f"hooks.state.{json.dumps(key)}", "mergeStrategy": "replace", "value": None}
+            for key in ours
+        ]
         if ours and len(ours) == len(state):  # an empty table would be left
             others = [name for name in held if name != "state" and held[name]]
-            edits = [{"keyPath": "hooks.state" if others else "hooks", "mergeStrategy": "replace", "value": None}]
+            edits = [
+                {
+                    "keyPath": "hooks.state" if others else "hooks",
+                    "mergeStrategy": "replace",
+                    "value": None,
+                }
+            ]
         if edits:
             self.call("config/batchWrite", {"edits": edits})
         return ours

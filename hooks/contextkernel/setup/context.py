@@ -1,17 +1,20 @@
-"""What every step of the installer has at hand: the folders, the flags, consent, and programs to run."""
+"""What every step of the installer has at hand: the folders, the flags, consent, and programs to
+run.
+"""
+
 from __future__ import annotations
 
 import os
 import shutil
 import subprocess
 import sys
-from typing import FrozenSet, List, NamedTuple
+from typing import NamedTuple
 
 from contextkernel.setup.codex_bundle import Failed
 
 PLUGIN = "context-kernel"
 MARKET = "context-kernel-marketplace"
-NAMED = "%s@%s" % (PLUGIN, MARKET)
+NAMED = f"{PLUGIN}@{MARKET}"
 PROGRAM_S = 120  # for one call of a client; a first start on a loaded machine took 20
 
 
@@ -20,7 +23,7 @@ class Setup(NamedTuple):
 
     root: str
     state: str
-    flags: FrozenSet[str]
+    flags: frozenset[str]
 
     @property
     def python(self) -> str:
@@ -56,22 +59,32 @@ class Setup(NamedTuple):
 
 
 def program(variable: str, name: str) -> str:
-    """The path of a client: the one its variable names, else the first on PATH; "" for none. Raises Failed."""
+    """The path of a client: the one its variable names, else the first on PATH; "" for none.
+    Raises Failed.
+    """
     named = os.environ.get(variable)
     if not named:
         return shutil.which(name) or ""
     if not shutil.which(named):
-        raise Failed("%s=%s is no program" % (variable, named))
+        raise Failed(f"{variable}={named} is no program")
     return os.path.abspath(named) if os.path.dirname(named) else str(shutil.which(named))
 
 
-def run(argv: List[str]) -> str:
-    """What a program printed. Raises Failed with its last words when it leaves with another code than 0."""
+def run(argv: list[str]) -> str:
+    """What a program printed. Raises Failed with its last words when it leaves with another code
+    than 0.
+    """
     try:
-        done = subprocess.run(argv, stdin=subprocess.DEVNULL, stdout=subprocess.PIPE, stderr=subprocess.PIPE, timeout=PROGRAM_S)
+        done = subprocess.run(
+            argv,
+            stdin=subprocess.DEVNULL,
+            stdout=subprocess.PIPE,
+            stderr=subprocess.PIPE,
+            timeout=PROGRAM_S,
+        )
     except subprocess.TimeoutExpired as error:
-        raise Failed("%s did not end within %d s" % (" ".join(argv), PROGRAM_S)) from error
+        raise Failed(f"{' '.join(argv)} did not end within {PROGRAM_S} s") from error
     if done.returncode:
         said = (done.stderr or done.stdout).decode("utf-8", "replace").strip()
-        raise Failed("%s: exit %d: %s" % (" ".join(argv), done.returncode, said[-400:]))
+        raise Failed(f"{' '.join(argv)}: exit {done.returncode}: {said[-400:]}")
     return done.stdout.decode("utf-8", "replace")

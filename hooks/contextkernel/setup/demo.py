@@ -13,8 +13,8 @@ from typing import NamedTuple
 from contextkernel import marks
 from contextkernel.clients import responses
 from contextkernel.setup.codex_bundle import Failed
-from contextkernel.tokens import estimate
 from contextkernel.setup.context import Setup
+from contextkernel.tokens import estimate
 
 PREVIEW_CHARS = 2000  # the client shows so many characters of a result beyond its limit
 FAILED_END_CHARS = 5000  # and so many of each end of a failing command's output
@@ -94,7 +94,9 @@ def samples(scratch: str) -> list[Sample]:
     ]
     if shutil.which("ls"):
         listing = produced(["ls", "-l", library], f"ls -l {os.path.basename(library)}", scratch)
-        if len(listing.raw) <= responses.BASH_MOST:  # of a longer one the client shows too little to compare
+        if (
+            len(listing.raw) <= responses.BASH_MOST
+        ):  # of a longer one the client shows too little to compare
             made.append(listing)
     return [sample for sample in made if sample.raw]
 

@@ -13,28 +13,41 @@
 Environment: CLAUDE_BIN, CODEX_BIN, PYTHON name programs; CLAUDE_CONFIG_DIR, CODEX_HOME, CK_DATA name folders.
 Exit: 0 done, 1 a step failed (said on stderr), 2 wrong call.
 """
+
 from __future__ import annotations
-import os
+
 import sys
-from typing import List, NamedTuple
-from contextkernel.paths import PLUGIN_ROOT
+from typing import NamedTuple
+
 from contextkernel import VERSION
 from contextkernel.clients.claude.settings_file import Refused
+from contextkernel.paths import PLUGIN_ROOT
 from contextkernel.setup.codex_bundle import Failed
-from contextkernel.store import settings
 from contextkernel.setup.context import Setup
+from contextkernel.store import settings
+
+FLAGS = (
+    "scripts",
+    "uninstall",
+    "purge",
+    "dry-run",
+    "yes",
+    "failure-lane",
+    "no-claude",
+    "no-codex",
+    "no-demo",
+)
 
 
-FLAGS = ("scripts", "uninstall", "purge", "dry-run", "yes", "failure-lane", "no-claude", "no-codex", "no-demo")
-
-
-def wanted(argv: List[str]) -> "set[str]":
+def wanted(argv: list[str]) -> set[str]:
     """The flags given, without dashes. Raises ValueError with one line."""
     flags = set()
     for word in argv:
         name = word[2:] if word.startswith("--") else {"-y": "yes", "-n": "dry-run"}.get(word, "")
         if name not in FLAGS:
-            raise ValueError("unknown option %.40r (options: %s)" % (word, " ".join("--" + flag for flag in FLAGS)))
+            raise ValueError(
+                f"unknown option {word!r:.40} (options: {' '.join('--' + flag for flag in FLAGS)})"
+            )
         flags.add(name)
     if "purge" in flags and "uninstall" not in flags:
         raise ValueError("--purge goes with --uninstall")
@@ -58,12 +71,14 @@ def attempt(step, *arguments) -> bool:
         return True
     except (Refused, Failed, OSError) as error:
         sys.stdout.flush()
-        sys.stderr.write("install.sh: %s\n" % error)
+        sys.stderr.write(f"install.sh: {error}\n")
         return False
 
 
-def main(argv: List[str]) -> int:
-    """The exit code. Parts do not depend on each other: one that fails does not keep the others from running."""
+def main(argv: list[str]) -> int:
+    """The exit code. Parts do not depend on each other: one that fails does not keep the others
+    from running.
+    """
     from importlib import import_module
 
     if set(argv) & {"-h", "--help"}:
@@ -73,16 +88,23 @@ def main(argv: List[str]) -> int:
         flags = wanted(argv)
         settings.guard()
     except (ValueError, settings.ForeignStateError) as error:
-        sys.stderr.write("install.sh: %s\n" % error)
+        sys.stderr.write(f"install.sh: {error}\n")
         return 2
     setup = Setup(PLUGIN_ROOT, settings.data_root(), frozenset(flags))
-    print("context-kernel %s, %s, Python %d.%d (%s)" % (VERSION, setup.root, sys.version_info[0], sys.version_info[1], setup.python))
+    print(
+        f"context-kernel {VERSION}, {setup.root}, Python {sys.version_info[0]}."
+        f"{sys.version_info[1]} ({setup.python})"
+    )
     step = "remove" if "uninstall" in flags else "add"
-    done = [attempt(getattr(import_module(part.module), step), setup) for part in PARTS if "no-" + part.name not in flags]
+    done = [
+        attempt(getattr(import_module(part.module), step), setup)
+        for part in PARTS
+        if "no-" + part.name not in flags
+    ]
     if step == "add" and "no-demo" not in flags:
         done.append(attempt(import_module("contextkernel.setup.demo").show, setup))
     if "purge" in flags:
         done.append(attempt(import_module("contextkernel.setup.purge").purge, setup))
     elif step == "remove":
-        setup.say("stored outputs stay in %s; --purge removes them" % setup.state)
+        setup.say(f"stored outputs stay in {setup.state}; --purge removes them")
     return 0 if all(done) else 1

@@ -1,4 +1,7 @@
-"""--purge: the state folder and the recall files in the clients' own session folders, gone for good."""
+"""--purge: the state folder and the recall files in the clients' own session folders, gone for
+good.
+"""
+
 from __future__ import annotations
 
 import glob
@@ -6,31 +9,41 @@ import os
 import re
 import shutil
 
-from contextkernel.store import modes
 from contextkernel.setup.context import Setup
+from contextkernel.store import modes
 
 RECALLED = re.compile(r"ck-[0-9a-f]{12,64}\.txt")
 
 
-def recall_files() -> "list[str]":
+def recall_files() -> list[str]:
     """Copies of originals that hooks laid into Claude Code's session folders."""
     config = os.environ.get("CLAUDE_CONFIG_DIR") or os.path.join(os.path.expanduser("~"), ".claude")
-    found = glob.glob(os.path.join(glob.escape(config), "projects", "*", "*", "tool-results", "ck-*.txt"))
+    found = glob.glob(
+        os.path.join(glob.escape(config), "projects", "*", "*", "tool-results", "ck-*.txt")
+    )
     return [path for path in found if RECALLED.fullmatch(os.path.basename(path))]
 
 
 def purge(setup: Setup) -> None:
     """Removes what was stored, when the person agrees. Raises OSError."""
     names = os.listdir(setup.state) if os.path.isdir(setup.state) else []
-    ours = [name for name in names if modes.is_ours(name) and name != "bin"]  # $CK_DATA may name a folder that holds other things
+    ours = [
+        name for name in names if modes.is_ours(name) and name != "bin"
+    ]  # $CK_DATA may name a folder that holds other things
     copies = recall_files()
     if not ours and not copies:
-        setup.note("nothing is stored in %s" % setup.state)
+        setup.note(f"nothing is stored in {setup.state}")
         return
-    if not setup.dry and not setup.agreed("Remove %s and %d recall files of past sessions? They cannot be had back." % (setup.state, len(copies))):
-        setup.note("kept: %s (--purge --yes removes it without asking)" % setup.state)
+    if not setup.dry and not setup.agreed(
+        f"Remove {setup.state} and {len(copies)} recall files of past sessions? They cannot "
+        "be had back."
+    ):
+        setup.note(f"kept: {setup.state} (--purge --yes removes it without asking)")
         return
-    setup.say("remove %s in %s, and %d recall files" % (", ".join(sorted(ours)) or "nothing", setup.state, len(copies)))
+    setup.say(
+        f"remove {', '.join(sorted(ours)) or 'nothing'} in {setup.state}, and {len(copies)} "
+        "recall files"
+    )
     if setup.dry:
         return
     for path in [os.path.join(setup.state, name) for name in ours] + copies:
@@ -40,9 +53,12 @@ def purge(setup: Setup) -> None:
             os.unlink(path)
     left = sorted(set(names) - set(ours))
     if "bin" in left:
-        setup.note("left: %s, which sessions that still run start their commands through. Delete it when they have ended." % os.path.join(setup.state, "bin"))
+        setup.note(
+            f"left: {os.path.join(setup.state, 'bin')}, which sessions that still run start "
+            "their commands through. Delete it when they have ended."
+        )
         left.remove("bin")
     if left:
-        setup.note("left in %s, since it is not ours: %s" % (setup.state, ", ".join(left)))
+        setup.note(f"left in {setup.state}, since it is not ours: {', '.join(left)}")
     elif os.path.isdir(setup.state) and not os.listdir(setup.state):
         os.rmdir(setup.state)

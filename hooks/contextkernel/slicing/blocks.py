@@ -1,9 +1,13 @@
-"""A source text cut into blocks: definitions with their decorators and comments, class heads, the module's own lines."""
+"""A source text cut into blocks: definitions with their decorators and comments, class heads,
+the module's own lines.
+"""
+
 from __future__ import annotations
 
 import re
 from bisect import bisect_left, bisect_right
-from typing import List, NamedTuple, Sequence, Tuple
+from collections.abc import Sequence
+from typing import NamedTuple
 
 from contextkernel.slicing.scan.definitions import Definition
 
@@ -14,25 +18,28 @@ _UNCUT = frozenset(("name", "define", "namespace", "mod", "const", "let", "var")
 
 
 class Block(NamedTuple):
-    """Lines `first` to `last` (1-based, inclusive).  `heads`: lines of the definitions around it, outermost first, and for a
+    """Lines `first` to `last` (1-based, inclusive).  `heads`: lines of the definitions around it,
+    outermost first, and for a
     later piece of a long definition its own head.  `names`: what it defines."""
 
     first: int
     last: int
-    heads: Tuple[int, ...]
-    names: Tuple[str, ...]
+    heads: tuple[int, ...]
+    names: tuple[str, ...]
 
 
-def blocks_of(lines: Sequence[str], definitions: Sequence[Definition]) -> List[Block]:
-    """The blocks of a text, in order; every line that is not blank lies in exactly one, blank lines in the one before."""
-    starts: List[Tuple[int, Definition]] = []
+def blocks_of(lines: Sequence[str], definitions: Sequence[Definition]) -> list[Block]:
+    """The blocks of a text, in order; every line that is not blank lies in exactly one, blank
+    lines in the one before.
+    """
+    starts: list[tuple[int, Definition]] = []
     for one in definitions:
         if one.indent <= DEEPEST and one.kind not in _UNCUT and one.line <= len(lines):
             floor = starts[-1][1].line if starts else 0
             starts.append((_lead(lines, one.line, floor), one))
     cuts = [(1, None)] + starts
-    blocks: List[Block] = []
-    around: List[Definition] = []
+    blocks: list[Block] = []
+    around: list[Definition] = []
     for index, (first, one) in enumerate(cuts):
         last = (cuts[index + 1][0] if index + 1 < len(cuts) else len(lines) + 1) - 1
         if one is not None:
@@ -43,7 +50,7 @@ def blocks_of(lines: Sequence[str], definitions: Sequence[Definition]) -> List[B
     names = sorted((one for one in definitions if one.kind in _UNCUT), key=lambda one: one.line)
     at = [one.line for one in names]
     for index, block in enumerate(blocks):
-        inside = names[bisect_left(at, block.first):bisect_right(at, block.last)]
+        inside = names[bisect_left(at, block.first) : bisect_right(at, block.last)]
         if inside:
             blocks[index] = block._replace(names=block.names + tuple(one.name for one in inside))
     return blocks
@@ -57,18 +64,29 @@ def _lead(lines: Sequence[str], line: int, floor: int) -> int:
     return first
 
 
-def _pieces(lines: Sequence[str], first: int, last: int, heads: Tuple[int, ...], one: "Definition | None") -> List[Block]:
-    pieces: List[Block] = []
+def _pieces(
+    lines: Sequence[str], first: int, last: int, heads: tuple[int, ...], one: Definition | None
+) -> list[Block]:
+    pieces: list[Block] = []
     names = (one.name,) if one else ()
     while last - first >= LONGEST:
-        cut = next((at for at in range(first + SHORTEST, min(first + LONGEST, last)) if not lines[at - 1].strip()), first + SHORTEST)
+        cut = next(
+            (
+                at
+                for at in range(first + SHORTEST, min(first + LONGEST, last))
+                if not lines[at - 1].strip()
+            ),
+            first + SHORTEST,
+        )
         pieces += _trimmed(lines, first, cut - 1, heads, names)
         first = cut
         heads = heads + (one.line,) if one and one.line not in heads else heads
     return pieces + _trimmed(lines, first, last, heads, names)
 
 
-def _trimmed(lines: Sequence[str], first: int, last: int, heads: Tuple[int, ...], names: Tuple[str, ...]) -> List[Block]:
+def _trimmed(
+    lines: Sequence[str], first: int, last: int, heads: tuple[int, ...], names: tuple[str, ...]
+) -> list[Block]:
     while first <= last and not lines[first - 1].strip():
         first += 1
     return [Block(first, last, heads, names)] if first <= last else []

@@ -1,27 +1,36 @@
 """Path texts of a symptom, found in a repository."""
+
 from __future__ import annotations
+
 import posixpath
 import re
-from typing import List
-from contextkernel.slicing.repository import Repository
 
+from contextkernel.slicing.repository import Repository
 
 LONGEST_PATH = 4096  # characters; PATH_MAX of Linux
 _DRIVE = re.compile(r"^[A-Za-z]:(?=/)")
 _SCHEME = re.compile(r"^(?:file://|webpack(?:-internal)?:///|async |webpack://[^/]*/)")
 _INSTALLED = re.compile(r"^(?:.*/)?(?:site-packages|dist-packages)/(?P<rest>.+)$")
 _NODE_INSTALLED = re.compile(r"^(?:.*/)?node_modules/(?P<name>(?:@[^/]+/)?[^/]+)/(?P<rest>.+)$")
-_CARGO_INSTALLED = re.compile(r"^(?:.*/)?\.cargo/registry/src/[^/]+/(?P<name>[\w-]+?)-\d[^/]*/(?P<rest>.+)$")
+_CARGO_INSTALLED = re.compile(
+    r"^(?:.*/)?\.cargo/registry/src/[^/]+/(?P<name>[\w-]+?)-\d[^/]*/(?P<rest>.+)$"
+)
 _GO_INSTALLED = re.compile(r"^(?:.*/)?pkg/mod/(?P<name>[^@]+)@[^/]+/(?P<rest>.+)$")
-_FOREIGN = re.compile(r"(^|/)(?:python\d+(?:\.\d+)?/(?!site-packages|dist-packages)|Python\d+/[Ll]ib/(?!site-packages)|Python\.framework/|rustc/[0-9a-f]{20,}|go/src/|libexec/src/|node:|internal/modules/|jdk)|^<|^node:|^internal/")
+_FOREIGN = re.compile(
+    r"(^|/)(?:python\d+(?:\.\d+)?/(?!site-packages|dist-packages)"
+    r"|Python\d+/[Ll]ib/(?!site-packages)|Python\.framework/|rustc/[0-9a-f]{20,}|go/src/"
+    r"|libexec/src/|node:|internal/modules/|jdk)|^<|^node:|^internal/"
+)
 _SOURCE_ROOTS = ("", "src/", "lib/", "python/")
 
 
 def found_path(given: str, repository: Repository) -> str:
     """The repository file that a path text names, or "" when none or several could be meant.
 
-    Exact or none: a path below the root; an installed copy (site-packages, node_modules, a registry) only when this
-    repository is that package; else the one file that shares the longest tail, at least two parts of it, or
+    Exact or none: a path below the root; an installed copy (site-packages, node_modules, a
+    registry) only when this
+    repository is that package; else the one file that shares the longest tail, at least two parts
+    of it, or
     all of the shorter path.  Files of the language itself never name a repository file.
     """
     if len(given) > LONGEST_PATH:
@@ -29,7 +38,7 @@ def found_path(given: str, repository: Repository) -> str:
     path = _SCHEME.sub("", given.strip().replace("\\", "/"))
     root = repository.root.replace("\\", "/").rstrip("/") + "/"
     if path.startswith(root):
-        path = path[len(root):]
+        path = path[len(root) :]
         return path if path in repository.paths else ""
     installed = _installed(path, repository)
     if installed is not None:
@@ -45,39 +54,90 @@ def found_path(given: str, repository: Repository) -> str:
     return _by_tail(path.split("/"), absolute, repository)
 
 
-def _installed(path: str, repository: Repository) -> "str | None":
-    """The file of an installed copy of this repository, "" when the copy is another package's, None when it is no such path."""
+def _installed(path: str, repository: Repository) -> str | None:
+    """The file of an installed copy of this repository, "" when the copy is another package's,
+    None when it is no such path.
+    """
     match = _INSTALLED.match(path)
     if match:
-        return next((root + match.group("rest") for root in _SOURCE_ROOTS if root + match.group("rest") in repository.paths), "")
+        return next(
+            (
+                root + match.group("rest")
+                for root in _SOURCE_ROOTS
+                if root + match.group("rest") in repository.paths
+            ),
+            "",
+        )
     match = _NODE_INSTALLED.match(path)
     if match:
-        own = [posixpath.dirname(one) for one in repository.named("package.json") if '"name": "%s"' % match.group("name") in repository.text(one)]
-        return next((one for one in (posixpath.join(folder, match.group("rest")) for folder in own) if one in repository.paths), "")
+        own = [
+            posixpath.dirname(one)
+            for one in repository.named("package.json")
+            if f'"name": "{match.group("name")}"' in repository.text(one)
+        ]
+        return next(
+            (
+                one
+                for one in (posixpath.join(folder, match.group("rest")) for folder in own)
+                if one in repository.paths
+            ),
+            "",
+        )
     match = _CARGO_INSTALLED.match(path)
     if match:
-        own = [posixpath.dirname(one) for one in repository.named("Cargo.toml")
-               if re.search(r'^name\s*=\s*"%s"' % re.escape(match.group("name")), repository.text(one), re.M)]
-        return next((one for one in (posixpath.join(folder, match.group("rest")) for folder in own) if one in repository.paths), "")
+        own = [
+            posixpath.dirname(one)
+            for one in repository.named("Cargo.toml")
+            if re.search(
+                rf'^name\s*=\s*"{re.escape(match.group("name"))}"', repository.text(one), re.M
+            )
+        ]
+        return next(
+            (
+                one
+                for one in (posixpath.join(folder, match.group("rest")) for folder in own)
+                if one in repository.paths
+            ),
+            "",
+        )
     match = _GO_INSTALLED.match(path)
     if match:
-        own = [posixpath.dirname(one) for one in repository.named("go.mod") if re.search(r"^module\s+%s\s*$" % re.escape(match.group("name")), repository.text(one), re.M)]
-        return next((one for one in (posixpath.join(folder, match.group("rest")) for folder in own) if one in repository.paths), "")
+        own = [
+            posixpath.dirname(one)
+            for one in repository.named("go.mod")
+            if re.search(
+                rf"^module\s+{re.escape(match.group('name'))}\s*$", repository.text(one), re.M
+            )
+        ]
+        return next(
+            (
+                one
+                for one in (posixpath.join(folder, match.group("rest")) for folder in own)
+                if one in repository.paths
+            ),
+            "",
+        )
     return None
 
 
-def _by_tail(parts: List[str], absolute: bool, repository: Repository) -> str:
+def _by_tail(parts: list[str], absolute: bool, repository: Repository) -> str:
     best, found = 0, []
     for path in repository.named(parts[-1]):
         own = path.split("/")
         shared = 0
         while shared < min(len(own), len(parts)) and own[-1 - shared] == parts[-1 - shared]:
             shared += 1
-        enough = shared >= 2 or shared == len(parts) or (absolute and shared == len(own) and len(parts) <= 2)
+        enough = (
+            shared >= 2
+            or shared == len(parts)
+            or (absolute and shared == len(own) and len(parts) <= 2)
+        )
         if not enough or shared < best:
             continue
         found = [path] if shared > best else found + [path]
         best = shared
     if len(found) > 1:  # the whole path of one of them, or the only one that is no test
-        found = [one for one in found if one.count("/") + 1 == best] or [one for one in found if not repository.is_test(one)]
+        found = [one for one in found if one.count("/") + 1 == best] or [
+            one for one in found if not repository.is_test(one)
+        ]
     return found[0] if len(found) == 1 else ""

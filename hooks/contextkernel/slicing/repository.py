@@ -1,8 +1,12 @@
-"""A repository as operators see it: its paths, what its index says, and texts on demand.  And path texts found in it."""
+"""A repository as operators see it: its paths, what its index says, and texts on demand.  And
+path texts found in it.
+"""
+
 from __future__ import annotations
 
 import posixpath
-from typing import Any, Callable, Dict, Iterable, List, NamedTuple, Sequence, Tuple
+from collections.abc import Iterable, Sequence
+from typing import Any, Callable, NamedTuple
 
 from contextkernel.slicing.scan import file_kinds
 from contextkernel.slicing.scan.definitions import Definition
@@ -11,27 +15,35 @@ from contextkernel.slicing.scan.definitions import Definition
 class Facts(NamedTuple):
     """What the index keeps of one file: unresolved imports and definitions by line."""
 
-    imports: List[str]
-    definitions: List[Definition]
+    imports: list[str]
+    definitions: list[Definition]
 
 
 class Repository:
     """The plain values an entry passes in, and what is worked out from them once.
 
     `rows`: one a source file with number, path, language, length, note, blind (store.index.File).
-    `read(path)` gives bytes and raises OSError; `facts_of(number)` and `postings(terms)` are the index's.
+    `read(path)` gives bytes and raises OSError; `facts_of(number)` and `postings(terms)` are the
+    index's.
     """
 
-    def __init__(self, root: str, paths: Iterable[str], rows: Sequence[Any], read: Callable[[str], bytes],
-                 facts_of: Callable[[int], "Tuple[list, list]"], postings: Callable[[Sequence[str]], Dict[str, List[int]]],
-                 keeps_edge: "Callable[[str, str], bool] | None" = None) -> None:
+    def __init__(
+        self,
+        root: str,
+        paths: Iterable[str],
+        rows: Sequence[Any],
+        read: Callable[[str], bytes],
+        facts_of: Callable[[int], tuple[list, list]],
+        postings: Callable[[Sequence[str]], dict[str, list[int]]],
+        keeps_edge: Callable[[str, str], bool] | None = None,
+    ) -> None:
         self.root, self.postings, self.keeps_edge = root, postings, keeps_edge
         self.rows = {row.path: row for row in rows}
         self.paths = frozenset(paths)
         self._read, self._facts_of = read, facts_of
-        self._texts: Dict[str, str] = {}
-        self._facts: Dict[str, Facts] = {}
-        self._memo: Dict[str, Any] = {}
+        self._texts: dict[str, str] = {}
+        self._facts: dict[str, Facts] = {}
+        self._memo: dict[str, Any] = {}
 
     def memo(self, key: str, make: Callable[[], Any]) -> Any:
         """The value of a key, made once."""
@@ -56,15 +68,15 @@ class Repository:
             self._facts[path] = Facts(imports, [Definition(*one) for one in definitions])
         return self._facts[path]
 
-    def named(self, name: str) -> List[str]:
+    def named(self, name: str) -> list[str]:
         """Paths of the files of a name, sorted."""
         return self.memo("names", lambda: _grouped(self.paths, posixpath.basename)).get(name, [])
 
-    def folder(self, folder: str) -> List[str]:
+    def folder(self, folder: str) -> list[str]:
         """Paths of the files directly in a folder, sorted."""
         return self.memo("folders", lambda: _grouped(self.paths, posixpath.dirname)).get(folder, [])
 
-    def folders_ending(self, tail: str) -> List[str]:
+    def folders_ending(self, tail: str) -> list[str]:
         """Folders whose path is `tail` or ends with it, sorted."""
         folders = self.memo("folders", lambda: _grouped(self.paths, posixpath.dirname))
         return sorted(one for one in folders if one == tail or one.endswith("/" + tail))
@@ -72,15 +84,19 @@ class Repository:
     def weight(self, path: str) -> float:
         """The share of its score that a file keeps by its role."""
         folders = self.memo("test folders", lambda: file_kinds.test_folders(self.paths))
-        return file_kinds.WEIGHT["test" if file_kinds.in_folders(path, folders) else file_kinds.role_of(path)]
+        return file_kinds.WEIGHT[
+            "test" if file_kinds.in_folders(path, folders) else file_kinds.role_of(path)
+        ]
 
     def is_test(self, path: str) -> bool:
         """Is it a test, an example or documentation?"""
-        return file_kinds.role_of(path) == "test" or file_kinds.in_folders(path, self.memo("test folders", lambda: file_kinds.test_folders(self.paths)))
+        return file_kinds.role_of(path) == "test" or file_kinds.in_folders(
+            path, self.memo("test folders", lambda: file_kinds.test_folders(self.paths))
+        )
 
 
-def _grouped(paths: Iterable[str], key: Callable[[str], str]) -> Dict[str, List[str]]:
-    groups: Dict[str, List[str]] = {}
+def _grouped(paths: Iterable[str], key: Callable[[str], str]) -> dict[str, list[str]]:
+    groups: dict[str, list[str]] = {}
     for path in sorted(paths):
         groups.setdefault(key(path), []).append(path)
     return groups

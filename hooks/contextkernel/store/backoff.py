@@ -1,8 +1,11 @@
-"""Rests and alarms: the few facts of a session that even a script hook must know before it rewrites.
+"""Rests and alarms: the few facts of a session that even a script hook must know before it
+rewrites.
 
-`rest/<session>.json` holds {"refused": {tool: n}, "seen": {tool: n}, "alarm": text, "told": bool}.  It exists only after the
+`rest/<session>.json` holds {"refused": {tool: n}, "seen": {tool: n}, "alarm": text, "told": bool}.
+It exists only after the
 canary found something wrong, so the ordinary cost is one failed open.
 """
+
 from __future__ import annotations
 
 import json
@@ -46,7 +49,10 @@ def alarm(session: str, tool: str, reason: str) -> None:
 
     facts = load(session)
     refused = facts.get("refused") if isinstance(facts.get("refused"), dict) else {}
-    facts.update(refused=dict(refused, **{tool: _count(facts, "refused", tool) + 1}), alarm=facts.get("alarm") or masked(reason))
+    facts.update(
+        refused=dict(refused, **{tool: _count(facts, "refused", tool) + 1}),
+        alarm=facts.get("alarm") or masked(reason),
+    )
     _save(session, facts)
 
 
@@ -59,7 +65,9 @@ def heal(session: str, tool: str) -> None:
 
 
 def resting(session: str, tool: str) -> bool:
-    """Whether T1 rests for this tool now. Counts the events that rest: every tenth is let through as a probe. Raises OSError."""
+    """Whether T1 rests for this tool now. Counts the events that rest: every tenth is let
+    through as a probe. Raises OSError.
+    """
     facts = load(session)
     if _count(facts, "refused", tool) < REFUSALS_TO_REST:
         return False
@@ -82,7 +90,11 @@ def untold(session: str) -> str:
 def end_all() -> int:
     """End every session's rests; gives back how many sessions had one. Raises OSError."""
     folder = os.path.join(settings.data_root(), "rest")
-    names = [name for name in (os.listdir(folder) if os.path.isdir(folder) else ()) if name.endswith(".json")]
+    names = [
+        name
+        for name in (os.listdir(folder) if os.path.isdir(folder) else ())
+        if name.endswith(".json")
+    ]
     for name in names:
         os.unlink(os.path.join(folder, name))
     return len(names)

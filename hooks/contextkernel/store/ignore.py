@@ -1,25 +1,40 @@
 """The rules of ignore files, as git's own matcher reads them, in time linear in the text.
 
-Texts and paths are taken byte for byte, one character a byte (`bytewise`): git's `?` is one byte too.  Whatever a pattern
-holds, nothing is raised and nothing grows: a pattern of many stars is followed as a set of states, and past BUDGET the rest
+Texts and paths are taken byte for byte, one character a byte (`bytewise`): git's `?` is one byte
+too.  Whatever a pattern
+holds, nothing is raised and nothing grows: a pattern of many stars is followed as a set of states,
+and past BUDGET the rest
 of the patterns with wildcards does not count.
 """
+
 from __future__ import annotations
 
 import os
 import re
-from typing import Callable, Dict, FrozenSet, List, NamedTuple, Optional, Tuple, Union
+from typing import Callable, NamedTuple, Union
 
-BUDGET = 20_000_000  # comparisons of a path with a pattern, in runs of 16 bytes: about ten seconds, a thousand times what repositories need
+# comparisons of a path with a pattern, in runs of 16 bytes: about ten seconds, a thousand times
+# what repositories need
+BUDGET = 20_000_000
 LONGEST = 1024  # bytes of a pattern; a longer one matches nothing
 MOST_LOOPS = 2  # stars in a regular expression: so many cannot make it slow
 
 _CLASSES = {
-    "alnum": "0-9A-Za-z", "alpha": "A-Za-z", "blank": " \t", "cntrl": "\0-\x1f\x7f", "digit": "0-9", "graph": "!-~", "lower": "a-z",
-    "print": " -~", "punct": "!-/:-@[-`{-~", "space": " \t-\r", "upper": "A-Z", "xdigit": "0-9A-Fa-f",
+    "alnum": "0-9A-Za-z",
+    "alpha": "A-Za-z",
+    "blank": " \t",
+    "cntrl": "\0-\x1f\x7f",
+    "digit": "0-9",
+    "graph": "!-~",
+    "lower": "a-z",
+    "print": " -~",
+    "punct": "!-/:-@[-`{-~",
+    "space": " \t-\r",
+    "upper": "A-Z",
+    "xdigit": "0-9A-Fa-f",
 }
 _STAR, _DEEP = "*", "**"  # any run without a slash, any run
-_Token = Union[str, FrozenSet[str]]
+_Token = Union[str, frozenset[str]]
 
 
 class Work:
@@ -30,7 +45,9 @@ class Work:
 
 
 class Rule(NamedTuple):
-    """A line of an ignore file.  `by_name`: the last part of a path is matched, else all of it below the file's folder."""
+    """A line of an ignore file.  `by_name`: the last part of a path is matched, else all of it
+    below the file's folder.
+    """
 
     matches: Callable[[str], object]
     by_name: bool
@@ -41,8 +58,8 @@ class Rule(NamedTuple):
 class Rules(NamedTuple):
     """An ignore file: `exact` and `wild` hold (number of the line, rule), last line first."""
 
-    exact: Dict[Tuple[bool, str], List[Tuple[int, Rule]]]  # by_name and the text itself
-    wild: List[Tuple[int, Rule]]
+    exact: dict[tuple[bool, str], list[tuple[int, Rule]]]  # by_name and the text itself
+    wild: list[tuple[int, Rule]]
     work: Work
     folds_case: bool
 
@@ -52,7 +69,7 @@ def bytewise(path: str) -> str:
     return path if path.isascii() else os.fsencode(path).decode("latin-1")
 
 
-def rules_of(text: str, work: Optional[Work] = None, folds_case: bool = False) -> Rules:
+def rules_of(text: str, work: Work | None = None, folds_case: bool = False) -> Rules:
     """The rules of an ignore file's text (one character a byte)."""
     rules = Rules({}, [], work or Work(), folds_case)
     text = text[3:] if text.startswith("\xef\xbb\xbf") else text
@@ -83,7 +100,9 @@ def _add(rules: Rules, number: int, line: str) -> None:
     if not line:
         return
     if not _special(line):
-        rules.exact.setdefault((by_name, line), []).append((number, Rule(line.__eq__, by_name, refuses, folders_only)))
+        rules.exact.setdefault((by_name, line), []).append(
+            (number, Rule(line.__eq__, by_name, refuses, folders_only))
+        )
         return
     matches = _matcher(line, by_name, rules.work)
     if matches:
@@ -94,17 +113,19 @@ def _special(text: str) -> bool:
     return any(one in text for one in "*?[\\")
 
 
-def refused(path: str, is_folder: bool, layers: "List[Tuple[str, Rules]]") -> bool:
-    """Is a path (one character a byte) ignored?  `layers`: (folder, rules), the strongest last; the last rule that matches decides."""
-    name = path[path.rfind("/") + 1:]
+def refused(path: str, is_folder: bool, layers: list[tuple[str, Rules]]) -> bool:
+    """Is a path (one character a byte) ignored?  `layers`: (folder, rules), the strongest last;
+    the last rule that matches decides.
+    """
+    name = path[path.rfind("/") + 1 :]
     for folder, rules in reversed(layers):
-        found = _verdict(rules, path[len(folder) + 1:] if folder else path, name, is_folder)
+        found = _verdict(rules, path[len(folder) + 1 :] if folder else path, name, is_folder)
         if found is not None:
             return found
     return False
 
 
-def _verdict(rules: Rules, relative: str, name: str, is_folder: bool) -> Optional[bool]:
+def _verdict(rules: Rules, relative: str, name: str, is_folder: bool) -> bool | None:
     if rules.folds_case:
         relative, name = relative.lower(), name.lower()
     best, refuses = -1, None
@@ -120,19 +141,26 @@ def _verdict(rules: Rules, relative: str, name: str, is_folder: bool) -> Optiona
     for number, rule in rules.wild:
         if number < best:
             break
-        if (is_folder or not rule.folders_only) and rule.matches(name if rule.by_name else relative):
+        if (is_folder or not rule.folders_only) and rule.matches(
+            name if rule.by_name else relative
+        ):
             return rule.refuses
     return refuses
 
 
 # -- one pattern
 
-def matcher(pattern: str, work: Optional[Work] = None) -> Callable[[str], object]:
-    """Whether a whole path matches a pattern in which `*` stays between slashes and `**` does not."""
-    return (_matcher(pattern, False, work or Work()) if _special(pattern) else pattern.__eq__) or (lambda text: False)
+
+def matcher(pattern: str, work: Work | None = None) -> Callable[[str], object]:
+    """Whether a whole path matches a pattern in which `*` stays between slashes and `**` does
+    not.
+    """
+    return (_matcher(pattern, False, work or Work()) if _special(pattern) else pattern.__eq__) or (
+        lambda text: False
+    )
 
 
-def _matcher(pattern: str, by_name: bool, work: Work) -> Optional[Callable[[str], object]]:
+def _matcher(pattern: str, by_name: bool, work: Work) -> Callable[[str], object] | None:
     """A test for a pattern with wildcards; None when it matches nothing."""
     if pattern[0] == "*" and by_name and not _special(pattern[1:]):
         return lambda text, end=pattern[1:]: text.endswith(end)
@@ -144,12 +172,14 @@ def _matcher(pattern: str, by_name: bool, work: Work) -> Optional[Callable[[str]
     return _Machine(tokens, work).matches
 
 
-def _tokens(pattern: str, by_name: bool) -> Optional[List[_Token]]:
-    """A pattern as sets of characters, _STAR and _DEEP; "**/" stands for the folders that may be missing.
+def _tokens(pattern: str, by_name: bool) -> list[_Token] | None:
+    """A pattern as sets of characters, _STAR and _DEEP; "**/" stands for the folders that may be
+    missing.
 
-    None when it can match nothing.  Two stars are special at the begin of what follows the plain part, and after a slash.
+    None when it can match nothing.  Two stars are special at the begin of what follows the plain
+    part, and after a slash.
     """
-    out: List[_Token] = []
+    out: list[_Token] = []
     at, start = 0, min(pattern.find(one) for one in "*?[\\" if one in pattern)
     while at < len(pattern):
         one = pattern[at]
@@ -162,10 +192,15 @@ def _tokens(pattern: str, by_name: bool) -> Optional[List[_Token]]:
         elif one == "?":
             out.append(_ANY if by_name else _NO_SLASH)
         elif one == "*":
-            deep = pattern[at:at + 1] == "*"
+            deep = pattern[at : at + 1] == "*"
             begin, at = at - 1, at + deep
-            special = deep and not by_name and (begin == start or pattern[begin - 1] == "/") and (at == len(pattern) or pattern[at] == "/" or pattern.startswith("\\/", at))
-            if special and pattern[at:at + 1] == "/":
+            special = (
+                deep
+                and not by_name
+                and (begin == start or pattern[begin - 1] == "/")
+                and (at == len(pattern) or pattern[at] == "/" or pattern.startswith("\\/", at))
+            )
+            if special and pattern[at : at + 1] == "/":
                 at += 1
                 if out[-1:] != ["**/"]:
                     out.append("**/")
@@ -188,13 +223,15 @@ _ANY = frozenset(map(chr, range(256)))
 _NO_SLASH = _ANY - {"/"}
 
 
-def _set(pattern: str, at: int) -> "Optional[Tuple[FrozenSet[str], int]]":
-    """(members, end) of a bracket whose inside begins at `at`; None without an end, or with a class of no known name."""
-    negated = pattern[at:at + 1] in ("!", "^")
+def _set(pattern: str, at: int) -> tuple[frozenset[str], int] | None:
+    """(members, end) of a bracket whose inside begins at `at`; None without an end, or with a
+    class of no known name.
+    """
+    negated = pattern[at : at + 1] in ("!", "^")
     at += negated
     members, before, first = set(), "", True
     while True:
-        one = pattern[at:at + 1]
+        one = pattern[at : at + 1]
         if not one:
             return None
         if one == "]" and not first:
@@ -202,30 +239,34 @@ def _set(pattern: str, at: int) -> "Optional[Tuple[FrozenSet[str], int]]":
         first = False
         at += 1
         if one == "\\":
-            one = pattern[at:at + 1]
+            one = pattern[at : at + 1]
             if not one:
                 return None
             at += 1
             members.add(one)
-        elif one == "-" and before and pattern[at:at + 1] not in ("", "]"):
+        elif one == "-" and before and pattern[at : at + 1] not in ("", "]"):
             last = pattern[at]
             at += 1
             if last == "\\":
-                last = pattern[at:at + 1]
+                last = pattern[at : at + 1]
                 if not last:
                     return None
                 at += 1
-            members.update(map(chr, range(ord(before), ord(last) + 1)))  # nothing for a range that runs backwards
+            members.update(
+                map(chr, range(ord(before), ord(last) + 1))
+            )  # nothing for a range that runs backwards
             one = ""
-        elif one == "[" and pattern[at:at + 1] == ":":
+        elif one == "[" and pattern[at : at + 1] == ":":
             end = pattern.find("]", at + 1)
             if end < 0:
                 return None
             if end - at >= 2 and pattern[end - 1] == ":":
-                spans = _CLASSES.get(pattern[at + 1:end - 1])
+                spans = _CLASSES.get(pattern[at + 1 : end - 1])
                 if spans is None:
                     return None
-                members.update(char for char in _ANY if re.match("[%s]" % spans.replace("[", r"\["), char))
+                members.update(
+                    char for char in _ANY if re.match("[%s]" % spans.replace("[", r"\["), char)
+                )
                 at, one = end + 1, ""
             else:
                 members.add(one)
@@ -235,27 +276,31 @@ def _set(pattern: str, at: int) -> "Optional[Tuple[FrozenSet[str], int]]":
     return frozenset(_ANY - members if negated else members), at + 1
 
 
-def _regex(tokens: List[_Token]) -> str:
+def _regex(tokens: list[_Token]) -> str:
     parts = {_STAR: "[^/]*", _DEEP: ".*", "**/": "(?:.*/)?"}
     return "".join(parts[token] if isinstance(token, str) else _written(token) for token in tokens)
 
 
-def _written(members: FrozenSet[str]) -> str:
+def _written(members: frozenset[str]) -> str:
     if len(members) == 1:
         return re.escape(next(iter(members)))
     if len(members) >= 255 and members in (_ANY, _NO_SLASH):
         return "." if members == _ANY else "[^/]"
-    return "[%s]" % "".join("\\x%02x" % ord(one) for one in sorted(members)) if members else r"(?!)"
+    return "[%s]" % "".join(f"\\x{ord(one):02x}" for one in sorted(members)) if members else r"(?!)"
 
 
 class _Machine:
-    """A pattern as states, one bit each: what is behind a text of n bytes takes n steps, whatever the pattern."""
+    """A pattern as states, one bit each: what is behind a text of n bytes takes n steps,
+    whatever the pattern.
+    """
 
-    def __init__(self, tokens: List[_Token], work: Work) -> None:
+    def __init__(self, tokens: list[_Token], work: Work) -> None:
         self.work, self.least = work, 0
-        self.steps: Dict[str, int] = {}  # character -> states that it leads out of
-        self.stays: Dict[str, int] = {}  # character -> states that it leaves as they are
-        self.free = self.skips = 0  # states that may be left for the next one, or for the one after it
+        self.steps: dict[str, int] = {}  # character -> states that it leads out of
+        self.stays: dict[str, int] = {}  # character -> states that it leaves as they are
+        self.free = self.skips = (
+            0  # states that may be left for the next one, or for the one after it
+        )
         position = 0
         for token in tokens:
             bit = 1 << position
@@ -281,7 +326,9 @@ class _Machine:
         self.work.left -= len(text)
         state = self._closed(1)
         for char in text:
-            state = self._closed((state & self.steps.get(char, 0)) << 1 | state & self.stays.get(char, 0))
+            state = self._closed(
+                (state & self.steps.get(char, 0)) << 1 | state & self.stays.get(char, 0)
+            )
             if not state:
                 return False
         return bool(state & self.end)

@@ -1,4 +1,7 @@
-"""Modes of what lies in the state folder: 0700 for folders, 0600 for files, also for those that an earlier version made wider."""
+"""Modes of what lies in the state folder: 0700 for folders, 0600 for files, also for those that
+an earlier version made wider.
+"""
+
 from __future__ import annotations
 
 import os
@@ -6,21 +9,37 @@ import stat
 import sys
 
 # Only what we make is narrowed: $CK_DATA may name a folder that holds other things.
-FOLDERS = ("blobs", "spool", "live", "rest", "index", "pycache", "install", "codex-bundle", "lane", "bin")
+FOLDERS = (
+    "blobs",
+    "spool",
+    "live",
+    "rest",
+    "index",
+    "pycache",
+    "install",
+    "codex-bundle",
+    "lane",
+    "bin",
+)
 FILES = ("state.db", "lane.log")  # and what begins with one of them and a dot or dash
 PROGRAMS = ("bin", "codex-bundle")  # what may be run there stays so
 
 
 def is_ours(name: str) -> bool:
     """Whether a name in the state folder is one of those that we make."""
-    return name in FOLDERS or any(name == one or name.startswith((one + ".", one + "-")) for one in FILES)
+    return name in FOLDERS or any(
+        name == one or name.startswith((one + ".", one + "-")) for one in FILES
+    )
 
 
 def narrow(root: str, everything: bool) -> None:
-    """Take the rights of others from the state folder and what is ours in it. Never raises; links are not followed.
+    """Take the rights of others from the state folder and what is ours in it. Never raises; links
+    are not followed.
 
-    Blobs, which may be many and were never wider, are looked at with `everything`, or where their folder was too wide.
-    One line on stderr names entries of another owner: he put them there while the folder was open to him.
+    Blobs, which may be many and were never wider, are looked at with `everything`, or where their
+    folder was too wide.
+    One line on stderr names entries of another owner: he put them there while the folder was open
+    to him.
     """
     try:
         os.chmod(root, 0o700)
@@ -28,16 +47,23 @@ def narrow(root: str, everything: bool) -> None:
             return  # a file system without modes
         names = [name for name in os.listdir(root) if is_ours(name)]
     except OSError as error:
-        sys.stderr.write("context-kernel: %s stays open to others: %s\n" % (root, error.strerror or error))
+        sys.stderr.write(
+            f"context-kernel: {root} stays open to others: {error.strerror or error}\n"
+        )
         return
-    foreign: "list[str]" = []
+    foreign: list[str] = []
     for name in names:
         _narrow(os.path.join(root, name), name in PROGRAMS, everything, name == "blobs", foreign)
     if foreign:
-        sys.stderr.write("context-kernel: %d entries of %s belong to another user: %s\n" % (len(foreign), root, ", ".join(sorted(foreign)[:3])))
+        sys.stderr.write(
+            f"context-kernel: {len(foreign)} entries of {root} belong to another user: "
+            f"{', '.join(sorted(foreign)[:3])}\n"
+        )
 
 
-def _narrow(path: str, programs: bool, everything: bool, of_blobs: bool, foreign: "list[str]") -> None:
+def _narrow(
+    path: str, programs: bool, everything: bool, of_blobs: bool, foreign: list[str]
+) -> None:
     try:
         facts = os.lstat(path)
         if facts.st_uid != os.geteuid():

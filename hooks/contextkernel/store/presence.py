@@ -1,4 +1,7 @@
-"""Which lane serves a session: the resident server says so, script hooks look before they work, so that T1 never runs twice."""
+"""Which lane serves a session: the resident server says so, script hooks look before they work,
+so that T1 never runs twice.
+"""
+
 from __future__ import annotations
 
 import os
@@ -40,15 +43,23 @@ def served(session: str) -> bool:
 
 
 def first_in(session: str, what: str, seconds: float) -> bool:
-    """Whether this is the first call for (session, what) within so many seconds: two lanes, one answer. Raises OSError."""
+    """Whether this is the first call for (session, what) within so many seconds: two lanes, one
+    answer. Raises OSError.
+    """
     settings.folder("live")
     path = _path(session) + "." + paths.file_name_of(what)
     try:
-        os.close(os.open(path, os.O_CREAT | os.O_EXCL | os.O_WRONLY | getattr(os, "O_NOFOLLOW", 0), 0o600))
+        os.close(
+            os.open(
+                path, os.O_CREAT | os.O_EXCL | os.O_WRONLY | getattr(os, "O_NOFOLLOW", 0), 0o600
+            )
+        )
         return True
     except FileExistsError:
         first = time.time() - os.lstat(path).st_mtime > seconds
-        os.utime(path, follow_symlinks=os.utime not in os.supports_follow_symlinks)  # Windows always follows
+        os.utime(
+            path, follow_symlinks=os.utime not in os.supports_follow_symlinks
+        )  # Windows always follows
         return first
 
 
@@ -61,15 +72,21 @@ def ended(session: str) -> None:
 
 
 def is_running(session: str, transcript: str, now: float) -> bool:
-    """Whether a session may go on, in either lane: a server serves it, it started or wrote its transcript not long ago and did not end.
+    """Whether a session may go on, in either lane: a server serves it, it started or wrote its
+    transcript not long ago and did not end.
 
     `now`: seconds since the epoch.
     """
     if served(session):
         return True
     home, name = os.path.join(settings.data_root(), "live"), paths.file_name_of(session)
-    starts = ["%s%s%s" % (os.path.join(home, name), STARTED, source) for source in ("startup", "resume", "clear", "compact")]
-    return now - _written(transcript) < WRITTEN_WITHIN or any(now - _written(path) < OPEN_FOR for path in starts)
+    starts = [
+        f"{os.path.join(home, name)}{STARTED}{source}"
+        for source in ("startup", "resume", "clear", "compact")
+    ]
+    return now - _written(transcript) < WRITTEN_WITHIN or any(
+        now - _written(path) < OPEN_FOR for path in starts
+    )
 
 
 def _written(path: str) -> float:
@@ -80,7 +97,9 @@ def _written(path: str) -> float:
 
 
 def sweep(now: float) -> None:
-    """Remove marks that nobody touched for a month. `now`: seconds since the epoch. Raises OSError."""
+    """Remove marks that nobody touched for a month. `now`: seconds since the epoch. Raises
+    OSError.
+    """
     home = os.path.join(settings.data_root(), "live")
     for entry in os.scandir(home) if os.path.isdir(home) else ():
         try:

@@ -1,4 +1,7 @@
-"""Booking: one call for both lanes. A resident process has opened the ledger and named it here; a script spools."""
+"""Booking: one call for both lanes. A resident process has opened the ledger and named it here;
+a script spools.
+"""
+
 from __future__ import annotations
 
 from contextkernel.store import spool
@@ -7,7 +10,8 @@ ledger = None  # the open Ledger of a resident process
 
 
 def record(kind: str, row: dict) -> None:
-    """Book a row: into the open ledger, else into the spool. Never raises; CK_LOG_OFF=1 books nothing.
+    """Book a row: into the open ledger, else into the spool. Never raises; CK_LOG_OFF=1 books
+    nothing.
 
     A receipt that names a handle learns the repository it was made in.
     """

@@ -2,6 +2,7 @@
 
 A value that cannot be read as its kind counts as unset: a typo must never break a hook.
 """
+
 from __future__ import annotations
 
 import os
@@ -28,13 +29,17 @@ DEFAULTS = {
 
 
 class ForeignStateError(OSError):
-    """The state folder, or a link in its place, belongs to another user: nothing in it is read or written."""
+    """The state folder, or a link in its place, belongs to another user: nothing in it is read
+    or written.
+    """
 
 
 def data_root() -> str:
-    """The state folder: $CK_DATA, else $XDG_STATE_HOME/context-kernel, else ~/.local/state/context-kernel. Not created.
+    """The state folder: $CK_DATA, else $XDG_STATE_HOME/context-kernel, else
+    ~/.local/state/context-kernel. Not created.
 
-    A relative $CK_DATA is one below the home folder: hooks, server and terminal have folders of their own, and must find one store.
+    A relative $CK_DATA is one below the home folder: hooks, server and terminal have folders of
+    their own, and must find one store.
     """
     named = os.environ.get("CK_DATA")
     if named:
@@ -46,7 +51,9 @@ def data_root() -> str:
 
 
 def folder(*names: str) -> str:
-    """A folder below the state folder, made where missing: 0700, and ours. Raises OSError, ForeignStateError."""
+    """A folder below the state folder, made where missing: 0700, and ours. Raises OSError,
+    ForeignStateError.
+    """
     path = data_root()
     if not guard():
         make(path)
@@ -59,9 +66,11 @@ def folder(*names: str) -> str:
 
 
 def guard() -> bool:
-    """Whether the state folder is there. It is ours then, and nobody else may enter it: one that was wider is narrowed.
+    """Whether the state folder is there. It is ours then, and nobody else may enter it: one that
+    was wider is narrowed.
 
-    Costs one lstat where all is well.  Raises ForeignStateError; a link to a folder of our own is followed.
+    Costs one lstat where all is well.  Raises ForeignStateError; a link to a folder of our own is
+    followed.
     """
     path = data_root()
     facts = _is_ours(path)
@@ -72,8 +81,10 @@ def guard() -> bool:
     return facts is not None
 
 
-def _is_ours(path: str) -> "os.stat_result | None":
-    """The facts of a folder of our own; None where none can be seen. Raises ForeignStateError for another user's, or his link."""
+def _is_ours(path: str) -> os.stat_result | None:
+    """The facts of a folder of our own; None where none can be seen. Raises ForeignStateError
+    for another user's, or his link.
+    """
     try:
         facts = os.lstat(path)
         linked = stat.S_ISLNK(facts.st_mode)
@@ -84,12 +95,16 @@ def _is_ours(path: str) -> "os.stat_result | None":
     except OSError:
         return None
     if os.name != "nt" and owners != {os.geteuid()}:
-        raise ForeignStateError("%s belongs to another user; CK_DATA can name a folder of your own" % path)
+        raise ForeignStateError(
+            f"{path} belongs to another user; CK_DATA can name a folder of your own"
+        )
     return facts if stat.S_ISDIR(facts.st_mode) else None
 
 
 def make(path: str) -> None:
-    """Make a folder and what is missing above it, all 0700 whatever the umask says. Raises OSError."""
+    """Make a folder and what is missing above it, all 0700 whatever the umask says. Raises
+    OSError.
+    """
     try:
         os.mkdir(path, 0o700)
     except FileNotFoundError:
@@ -106,7 +121,9 @@ def make(path: str) -> None:
 
 
 def keep_bytecode() -> None:
-    """From now on compiled modules go to the state folder, for the eyes of this user alone; nowhere where it is not to be had."""
+    """From now on compiled modules go to the state folder, for the eyes of this user alone;
+    nowhere where it is not to be had.
+    """
     kept, sys.dont_write_bytecode = sys.dont_write_bytecode, True
     try:
         sys.pycache_prefix = folder("pycache")
@@ -116,12 +133,12 @@ def keep_bytecode() -> None:
     sys.dont_write_bytecode = kept
 
 
-def text(name: str, default: "str | None" = None) -> str:
+def text(name: str, default: str | None = None) -> str:
     """A setting as text; unset or empty gives the default."""
     return os.environ.get(name) or (str(DEFAULTS.get(name, "")) if default is None else default)
 
 
-def number(name: str, default: "int | None" = None) -> int:
+def number(name: str, default: int | None = None) -> int:
     """A setting as a whole number of at least 0; anything else gives the default."""
     fallback = int(DEFAULTS.get(name, 0)) if default is None else default
     try:
@@ -131,7 +148,7 @@ def number(name: str, default: "int | None" = None) -> int:
     return value if value >= 0 else fallback
 
 
-def flag(name: str, default: "bool | None" = None) -> bool:
+def flag(name: str, default: bool | None = None) -> bool:
     """A setting as yes or no: 0, no, off, false are no; unset gives the default."""
     value = os.environ.get(name, "").strip().lower()
     if not value:
@@ -139,6 +156,6 @@ def flag(name: str, default: "bool | None" = None) -> bool:
     return value not in ("0", "no", "off", "false")
 
 
-def words(name: str, default: "str | None" = None) -> "list[str]":
+def words(name: str, default: str | None = None) -> list[str]:
     """A comma-separated setting as its words, blanks stripped, empty ones left out."""
     return [word.strip() for word in text(name, default).split(",") if word.strip()]

@@ -1,8 +1,10 @@
 """The spool: ledger rows of processes that cannot afford to open the database.
 
-One append-only file per process, `spool/<time>-<pid>.jsonl`; one row is one write, so a killed process leaves whole rows.
+One append-only file per process, `spool/<time>-<pid>.jsonl`; one row is one write, so a killed
+process leaves whole rows.
 The next process that opens the database takes the files in (`ledger.py`).
 """
+
 from __future__ import annotations
 
 import errno
@@ -19,10 +21,10 @@ _APPEND = os.O_WRONLY | os.O_CREAT | os.O_APPEND | getattr(os, "O_NOFOLLOW", 0)
 
 
 def _new_path() -> str:
-    return os.path.join(settings.folder("spool"), "%d-%d.jsonl" % (time.time_ns(), os.getpid()))
+    return os.path.join(settings.folder("spool"), f"{time.time_ns()}-{os.getpid()}.jsonl")
 
 
-def handles() -> "set[str]":
+def handles() -> set[str]:
     """Handles that rows name which no ledger has taken in yet. Raises OSError."""
     home, found = os.path.join(settings.data_root(), "spool"), set()
     for name in os.listdir(home) if os.path.isdir(home) else ():
@@ -35,16 +37,22 @@ def handles() -> "set[str]":
     return found
 
 
-def _handles_in(line: bytes) -> "list[str]":
+def _handles_in(line: bytes) -> list[str]:
     try:
         row = json.loads(line) if b'"handle"' in line else None
     except (ValueError, RecursionError):
         return []
-    return row["handle"].split() if isinstance(row, dict) and isinstance(row.get("handle"), str) else []
+    return (
+        row["handle"].split()
+        if isinstance(row, dict) and isinstance(row.get("handle"), str)
+        else []
+    )
 
 
 def append(kind: str, row: dict) -> None:
-    """Append one row of a kind (receipt, fault, note, generation …). Never raises: a row that cannot be written is said on stderr."""
+    """Append one row of a kind (receipt, fault, note, generation …). Never raises: a row that
+    cannot be written is said on stderr.
+    """
     global _path
     if settings.flag("CK_LOG_OFF"):
         return
@@ -53,7 +61,12 @@ def append(kind: str, row: dict) -> None:
     try:
         if not _path or not _path.startswith(settings.data_root() + os.sep):
             _path = _new_path()
-        line = json.dumps(dict(of_row(row), kind=kind, at=row.get("at") or time.time())).encode("ascii") + b"\n"
+        line = (
+            json.dumps(dict(of_row(row), kind=kind, at=row.get("at") or time.time())).encode(
+                "ascii"
+            )
+            + b"\n"
+        )
         try:
             handle = os.open(_path, _APPEND, 0o600)
         except FileNotFoundError:  # the folder was deleted meanwhile
@@ -69,6 +82,6 @@ def append(kind: str, row: dict) -> None:
         pass  # the entry has said so
     except (OSError, ValueError, TypeError) as error:
         try:
-            sys.stderr.write("context-kernel: no ledger row (%s): %s\n" % (kind, error))
+            sys.stderr.write(f"context-kernel: no ledger row ({kind}): {error}\n")
         except OSError:
             pass  # nobody reads it either

@@ -1,25 +1,40 @@
-"""The files of a repository as they are on disk: those that git would list, or a walk that honours .gitignore."""
+"""The files of a repository as they are on disk: those that git would list, or a walk that
+honours .gitignore.
+"""
+
 from __future__ import annotations
 
 import os
 import stat
-from typing import Dict, FrozenSet, List, NamedTuple, Optional, Set, Tuple
+from typing import NamedTuple
 
-from contextkernel.store import files as store_files, git, git_index, ignore
+from contextkernel.store import files as store_files
+from contextkernel.store import git, git_index, ignore
 
-# Only where git does not say what is source: folders of tools, known by name or by the mark they carry
-_TOOL_FOLDERS = frozenset((".git", ".hg", ".svn", "node_modules", "__pycache__", ".tox", ".nox", ".idea"))
+# Only where git does not say what is source: folders of tools, known by name or by the mark they
+# carry
+_TOOL_FOLDERS = frozenset(
+    (".git", ".hg", ".svn", "node_modules", "__pycache__", ".tox", ".nox", ".idea")
+)
 _TOOL_MARKS = ("CACHEDIR.TAG", "pyvenv.cfg")
-_KINDS = ((stat.S_ISFIFO, "a FIFO"), (stat.S_ISSOCK, "a socket"), (stat.S_ISCHR, "a device"), (stat.S_ISBLK, "a device"))
+_KINDS = (
+    (stat.S_ISFIFO, "a FIFO"),
+    (stat.S_ISSOCK, "a socket"),
+    (stat.S_ISCHR, "a device"),
+    (stat.S_ISBLK, "a device"),
+)
 
 _LIMIT = 1 << 63
 
-# How a folder is taken: as git takes a checkout, only for what git tracks in it (it is ignored), or by .gitignore alone
+# How a folder is taken: as git takes a checkout, only for what git tracks in it (it is ignored), or
+# by .gitignore alone
 _CHECKOUT, _TRACKED_ONLY, _PLAIN = "checkout", "tracked only", "plain"
 
 
 class Unread(NamedTuple):
-    """A path of the tree that could not be read, with the reason.  `special`: it is no file, folder or link to one."""
+    """A path of the tree that could not be read, with the reason.  `special`: it is no file,
+    folder or link to one.
+    """
 
     path: str
     why: str
@@ -27,50 +42,58 @@ class Unread(NamedTuple):
 
 
 class Listing(NamedTuple):
-    """`files`: path -> (size in bytes, mtime in ns), in order of paths.  `how`: "git" (its index and ignore files) or "walk".
+    """`files`: path -> (size in bytes, mtime in ns), in order of paths.  `how`: "git" (its index
+    and ignore files) or "walk".
 
-    `skipped`: notes on what is no source.  `notes`: what a reader of the list must know.  `unread`: what could not be read.
+    `skipped`: notes on what is no source.  `notes`: what a reader of the list must know.  `unread`:
+    what could not be read.
     """
 
-    files: Dict[str, Tuple[int, int]]
+    files: dict[str, tuple[int, int]]
     how: str
-    skipped: Tuple[str, ...] = ()
-    notes: Tuple[str, ...] = ()
-    unread: Tuple[Unread, ...] = ()
+    skipped: tuple[str, ...] = ()
+    notes: tuple[str, ...] = ()
+    unread: tuple[Unread, ...] = ()
 
 
 class _Known(NamedTuple):
-    """What git tracks below a root: files, folders that hold some, other repositories.  `prefix`: of the root, from the top."""
+    """What git tracks below a root: files, folders that hold some, other repositories.
+    `prefix`: of the root, from the top.
+    """
 
-    files: FrozenSet[str] = frozenset()
-    folders: FrozenSet[str] = frozenset()
-    links: FrozenSet[str] = frozenset()
+    files: frozenset[str] = frozenset()
+    folders: frozenset[str] = frozenset()
+    links: frozenset[str] = frozenset()
     prefix: str = ""
 
 
-_Layers = List[Tuple[str, ignore.Rules]]
+_Layers = list[tuple[str, ignore.Rules]]
 
 
 class _Walk:
-    """One walk below a root.  No link is followed, no folder is entered twice, and depth costs no stack."""
+    """One walk below a root.  No link is followed, no folder is entered twice, and depth costs
+    no stack.
+    """
 
     def __init__(self, root: str, known: _Known, worktrees: bool) -> None:
         self.root, self.known, self.worktrees = root, known, worktrees
-        self.files: Dict[str, Tuple[int, int]] = {}
-        self.skipped: List[str] = []
-        self.unread: List[Unread] = []
+        self.files: dict[str, tuple[int, int]] = {}
+        self.skipped: list[str] = []
+        self.unread: list[Unread] = []
         self.work = ignore.Work()
         self.folds_case = False
-        self._left: List[Tuple[str, _Layers, str]] = []
+        self._left: list[tuple[str, _Layers, str]] = []
 
     def rules(self, data: bytes) -> ignore.Rules:
         """The rules of an ignore file's bytes."""
         return ignore.rules_of(data.decode("latin-1"), self.work, self.folds_case)
 
-    def rules_in(self, folder: str, shown: str) -> Optional[ignore.Rules]:
+    def rules_in(self, folder: str, shown: str) -> ignore.Rules | None:
         """The rules of a folder's .gitignore; None when it cannot be read, which is noted."""
         try:
-            data = store_files.content(os.path.join(folder, ".gitignore"), git.IGNORE_BYTES, follow=False)
+            data = store_files.content(
+                os.path.join(folder, ".gitignore"), git.IGNORE_BYTES, follow=False
+            )
         except OSError as error:
             self.unread.append(Unread(shown, _why(error)))
             return None
@@ -92,17 +115,33 @@ class _Walk:
             return
         names = {entry.name for entry in found}
         prefix = self.known.prefix
-        if folder and state == _CHECKOUT and (prefix + folder in self.known.links or ".git" in names and prefix + folder not in self.known.folders and git.checkout_at(where)):
+        if (
+            folder
+            and state == _CHECKOUT
+            and (
+                prefix + folder in self.known.links
+                or ".git" in names
+                and prefix + folder not in self.known.folders
+                and git.checkout_at(where)
+            )
+        ):
             layers, state = [], _PLAIN  # a submodule, or a repository inside this one
         if folder and not self.worktrees and ".git" in names and git.is_linked_worktree(where):
-            self.skipped.append("%s: a linked working tree" % folder)
+            self.skipped.append(f"{folder}: a linked working tree")
             return
         if folder and state == _PLAIN and any(mark in names for mark in _TOOL_MARKS):
-            self.skipped.append("%s: a tool's own folder (%s)" % (folder, next(mark for mark in _TOOL_MARKS if mark in names)))
+            self.skipped.append(
+                f"{folder}: a tool's own folder "
+                f"({next(mark for mark in _TOOL_MARKS if mark in names)})"
+            )
             return
         if ".gitignore" in names and state != _TRACKED_ONLY:
             rules = self.rules_in(where, folder + "/.gitignore" if folder else ".gitignore")
-            layers = layers + [(ignore.bytewise((prefix + folder).rstrip("/")), rules)] if rules else layers
+            layers = (
+                layers + [(ignore.bytewise((prefix + folder).rstrip("/")), rules)]
+                if rules
+                else layers
+            )
         base = folder + "/" if folder else ""
         tracked = self.known.files if state != _PLAIN else frozenset()
         for entry in found:
@@ -113,7 +152,9 @@ class _Walk:
                 self._entry(entry, path, layers, state)
 
     def _tracked(self, entry: os.DirEntry, path: str) -> bool:
-        """Take a file that git tracks, with no question to its rules; False when it is something else now."""
+        """Take a file that git tracks, with no question to its rules; False when it is something
+        else now.
+        """
         try:
             facts = entry.stat(follow_symlinks=False)
         except OSError as error:
@@ -146,7 +187,11 @@ class _Walk:
     def _enters(self, path: str, name: str, layers: _Layers, state: str) -> str:
         """How a folder is taken, "" when it is not."""
         if state == _PLAIN:
-            return "" if layers and self._refused(path, True, layers) or name in _TOOL_FOLDERS else _PLAIN
+            return (
+                ""
+                if layers and self._refused(path, True, layers) or name in _TOOL_FOLDERS
+                else _PLAIN
+            )
         full = self.known.prefix + path
         if full in self.known.links:
             return _CHECKOUT
@@ -158,24 +203,41 @@ class _Walk:
         return ignore.refused(ignore.bytewise(self.known.prefix + path), is_folder, layers)
 
     def _special(self, entry: os.DirEntry, path: str) -> None:
-        """Note a FIFO, device or socket, or a link to one; a link to a file or folder of the tree is listed where it leads to."""
+        """Note a FIFO, device or socket, or a link to one; a link to a file or folder of the
+        tree is listed where it leads to.
+        """
         try:
             mode = entry.stat().st_mode
         except OSError:
             return  # leads nowhere
         for is_kind, kind in _KINDS:
             if is_kind(mode):
-                self.unread.append(Unread(path, "a link to " + kind if entry.is_symlink() else kind, True))
+                self.unread.append(
+                    Unread(path, "a link to " + kind if entry.is_symlink() else kind, True)
+                )
 
-    def listing(self, how: str, notes: "Tuple[str, ...]" = ()) -> Listing:
+    def listing(self, how: str, notes: tuple[str, ...] = ()) -> Listing:
         """What was found."""
         if self.work.left <= 0:
-            notes += ("the ignore files hold more patterns than can be followed: ignored files may be among these",)
-        return Listing(dict(sorted(self.files.items())), how, tuple(sorted(self.skipped)), notes, tuple(sorted(self.unread)))
+            notes += (
+                (
+                    "the ignore files hold more patterns than can be followed: ignored files may "
+                    "be among these"
+                ),
+            )
+        return Listing(
+            dict(sorted(self.files.items())),
+            how,
+            tuple(sorted(self.skipped)),
+            notes,
+            tuple(sorted(self.unread)),
+        )
 
 
 def listing(root: str) -> Listing:
-    """All regular files of a folder (a real path) that belong to its source; links are left out.  Starts no process."""
+    """All regular files of a folder (a real path) that belong to its source; links are left out.
+    Starts no process.
+    """
     checkout = git.checkout_of(root)
     found = _listed(root, checkout) if checkout else None
     if found and found.files:
@@ -186,15 +248,25 @@ def listing(root: str) -> Listing:
 
 
 def _listed(root: str, checkout: git.Checkout) -> Listing:
-    """What `git ls-files --cached --others --exclude-standard` says, with the files of repositories inside by .gitignore."""
+    """What `git ls-files --cached --others --exclude-standard` says, with the files of
+    repositories inside by .gitignore.
+    """
     settings = git.settings_of(checkout)
-    notes: Tuple[str, ...] = ("a partial clone: git is not started here, the tree is walked",) if settings.partial else ()
-    prefix = os.path.relpath(root, checkout.top).replace(os.sep, "/") + "/" if root != checkout.top else ""
+    notes: tuple[str, ...] = (
+        ("a partial clone: git is not started here, the tree is walked",)
+        if settings.partial
+        else ()
+    )
+    prefix = (
+        os.path.relpath(root, checkout.top).replace(os.sep, "/") + "/"
+        if root != checkout.top
+        else ""
+    )
     try:
         names = git_index.read(checkout.index)
     except (OSError, git_index.IndexFormatError) as error:
         names = git_index.Names([], set(), set())
-        notes += ("git's index was not read (%s): the tree is walked" % _why(error),)
+        notes += (f"git's index was not read ({_why(error)}): the tree is walked",)
     if names.folders:
         notes += ("a sparse index: git is not started here, the tree is walked",)
     walk = _Walk(root, _known(names, prefix), worktrees=False)
@@ -203,7 +275,10 @@ def _listed(root: str, checkout: git.Checkout) -> Listing:
     state, folder = _CHECKOUT, ""
     for part in prefix.split("/")[:-1]:
         if os.path.lexists(os.path.join(checkout.top, folder, ".gitignore")):
-            rules = walk.rules_in(os.path.join(checkout.top, folder), "/".join([".."] * prefix[len(folder):].count("/") + [".gitignore"]))
+            rules = walk.rules_in(
+                os.path.join(checkout.top, folder),
+                "/".join([".."] * prefix[len(folder) :].count("/") + [".gitignore"]),
+            )
             layers = layers + [(ignore.bytewise(folder), rules)] if rules else layers
         folder = folder + "/" + part if folder else part
         if state == _CHECKOUT and layers and ignore.refused(ignore.bytewise(folder), True, layers):
@@ -213,8 +288,12 @@ def _listed(root: str, checkout: git.Checkout) -> Listing:
 
 
 def _known(names: git_index.Names, prefix: str) -> _Known:
-    tracked = frozenset(name for name in names.files if name.startswith(prefix)) if prefix else frozenset(names.files)
-    folders: Set[str] = set()
+    tracked = (
+        frozenset(name for name in names.files if name.startswith(prefix))
+        if prefix
+        else frozenset(names.files)
+    )
+    folders: set[str] = set()
     for name in names.files:
         cut = name.rfind("/")
         while cut > 0 and name[:cut] not in folders:
@@ -223,9 +302,12 @@ def _known(names: git_index.Names, prefix: str) -> _Known:
     return _Known(tracked, frozenset(folders | names.folders), frozenset(names.links), prefix)
 
 
-def _facts(found: os.stat_result) -> "Tuple[int, int]":
+def _facts(found: os.stat_result) -> tuple[int, int]:
     """Size and time as the index can keep them: 64 bits, also after the year 2262."""
-    return found.st_size, found.st_mtime_ns if -_LIMIT < found.st_mtime_ns < _LIMIT else found.st_mtime_ns % _LIMIT
+    return (
+        found.st_size,
+        found.st_mtime_ns if -_LIMIT < found.st_mtime_ns < _LIMIT else found.st_mtime_ns % _LIMIT,
+    )
 
 
 def _why(error: Exception) -> str:

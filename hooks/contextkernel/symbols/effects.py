@@ -1,24 +1,52 @@
 """What running a module's statement may do to names that it does not bind.
 
-Registration is the case in point: `register(f)`, `@app.route(...)`, `TABLE["a"] = 1`.  A statement's effect
-is over-estimated: what a call may change is what is handed to it and whatever the code behind it reads in a
+Registration is the case in point: `register(f)`, `@app.route(...)`, `TABLE["a"] = 1`.  A
+statement's effect
+is over-estimated: what a call may change is what is handed to it and whatever the code behind it
+reads in a
 place where it could be changed.
 """
+
 from __future__ import annotations
 
 import ast
-from typing import Dict, FrozenSet, NamedTuple, Set, Tuple
+from typing import NamedTuple
 
+from contextkernel.symbols.calls import (
+    DISPLAYS,
+    FIXED,
+    HANDED_ON,
+    INERT,
+    OPERATIONS,
+    READING,
+    VALUES,
+    WHOLE,
+    asks_module,
+    calls_its_argument,
+    is_bare_namespace,
+    is_main_guard,
+    last_word,
+    names_in,
+    operands,
+    packages_of,
+    registers_subclasses,
+    root,
+    values_given,
+    with_parents,
+    writes_itself,
+)
 from contextkernel.symbols.scope import DEFINITIONS, FUNCTIONS, Module, Statement, now
-from contextkernel.symbols.calls import DISPLAYS, FIXED, HANDED_ON, INERT, OPERATIONS, READING, VALUES, WHOLE, asks_module, calls_its_argument, is_bare_namespace, is_main_guard, last_word, names_in, operands, packages_of, registers_subclasses, root, values_given, with_parents, writes_itself
+
 
 class Effect(NamedTuple):
     """What one statement does when it runs."""
 
-    touched: FrozenSet[str]  # stored into, receivers of method calls, handed to calls
-    started: FrozenSet[str]  # called, decorating, or handed to calls that change nothing
+    touched: frozenset[str]  # stored into, receivers of method calls, handed to calls
+    started: frozenset[str]  # called, decorating, or handed to calls that change nothing
     bare: bool  # an expression statement with a call: it is there for its effect
-    outer: FrozenSet[str]  # imported names that are stored into, called for their effect, or decorate by attribute
+    outer: frozenset[
+        str
+    ]  # imported names that are stored into, called for their effect, or decorate by attribute
     guard: bool  # it may raise on purpose: whether the module loads at all depends on it
     dynamic: bool  # it may bind names that cannot be read off the text
 
@@ -30,23 +58,28 @@ class Effects:
         self.module = module
         self.imported = self._imported()
         self.unbound = frozenset(WHOLE) - frozenset(module.binders)
-        self._effects: Dict[int, Effect] = {}
-        self._risky: Dict[int, FrozenSet[str]] = {}
-        self._reach: Dict[FrozenSet[str], Tuple[FrozenSet[str], FrozenSet[int]]] = {}
-        self._kinds: Dict[str, str] = {}
+        self._effects: dict[int, Effect] = {}
+        self._risky: dict[int, frozenset[str]] = {}
+        self._reach: dict[frozenset[str], tuple[frozenset[str], frozenset[int]]] = {}
+        self._kinds: dict[str, str] = {}
 
     def of(self, index: int) -> Effect:
         """What running a statement does; nothing at all for `if __name__ == "__main__"`."""
         if index not in self._effects:
             statement = self.module.statements[index]
-            self._effects[index] = Effect(frozenset(), frozenset(), False, frozenset(), False, False) if is_main_guard(
-                statement) else _Run(self, statement).effect()
+            self._effects[index] = (
+                Effect(frozenset(), frozenset(), False, frozenset(), False, False)
+                if is_main_guard(statement)
+                else _Run(self, statement).effect()
+            )
         return self._effects[index]
 
-    def touches(self, index: int, needed: "set[str]", packages: "set[str]") -> bool:
+    def touches(self, index: int, needed: set[str], packages: set[str]) -> bool:
         """Whether running a statement may change what one of the needed names stands for."""
         effect = self.of(index)
-        if any(name in needed and self.kind(name) not in ("fixed", "import") for name in effect.touched):
+        if any(
+            name in needed and self.kind(name) not in ("fixed", "import") for name in effect.touched
+        ):
             return True
         if packages & self.packages(effect.outer):
             return True
@@ -58,17 +91,20 @@ class Effects:
         for other in statements:
             if self.module.statements[other].writes & needed:
                 return True
-            if any(name in needed and self.kind(name) in ("display", "variable", "stateful") for name in self.risky(other)):
+            if any(
+                name in needed and self.kind(name) in ("display", "variable", "stateful")
+                for name in self.risky(other)
+            ):
                 return True
             if effect.bare and packages & self.packages(self._outer_of_bodies(other)):
                 return True
         return False
 
-    def reach(self, names: FrozenSet[str]) -> Tuple[FrozenSet[str], FrozenSet[int]]:
+    def reach(self, names: frozenset[str]) -> tuple[frozenset[str], frozenset[int]]:
         """The names that code behind `names` may read, and the statements that bind them."""
         if names not in self._reach:
             found, waiting = set(names), list(names)
-            statements: Set[int] = set()
+            statements: set[int] = set()
             while waiting:
                 for index in self.module.binders.get(waiting.pop(), ()):
                     if index not in statements and not is_main_guard(self.module.statements[index]):
@@ -79,26 +115,34 @@ class Effects:
             self._reach[names] = (frozenset(found), frozenset(statements))
         return self._reach[names]
 
-    def packages(self, names: "frozenset[str] | set[str]") -> Set[str]:
+    def packages(self, names: frozenset[str] | set[str]) -> set[str]:
         """The packages that imported names come from, by their first dotted part."""
         return {package for name in names for package in self.imported.get(name, ())}
 
     def is_dynamic(self, index: int) -> bool:
-        """Whether any code in a statement, its functions included, may reach every name of the module."""
+        """Whether any code in a statement, its functions included, may reach every name of the
+        module.
+        """
         statement = self.module.statements[index]
         unbound = self.unbound & statement.reads
         return any(asks_module(node, unbound) for top in statement.nodes for node in ast.walk(top))
 
     def kind(self, name: str) -> str:
-        """What a module name stands for: import, fixed, display, variable, plain or stateful (a definition)."""
+        """What a module name stands for: import, fixed, display, variable, plain or stateful (a
+        definition).
+        """
         if name not in self._kinds:
             self._kinds[name] = "fixed"  # what a recursive look-up sees
             self._kinds[name] = self._kind(name)
         return self._kinds[name]
 
     def _kind(self, name: str) -> str:
-        kinds = {self._kind_in(node, name) for index in self.module.binders.get(name, ())
-                 for node in self.module.statements[index].nodes if name in self.module.statements[index].binds}
+        kinds = {
+            self._kind_in(node, name)
+            for index in self.module.binders.get(name, ())
+            for node in self.module.statements[index].nodes
+            if name in self.module.statements[index].binds
+        }
         for kind in ("stateful", "variable", "display", "plain", "import"):
             if kind in kinds:
                 return kind
@@ -108,15 +152,22 @@ class Effects:
         if isinstance(node, (ast.Import, ast.ImportFrom)):
             return "import"
         if isinstance(node, DEFINITIONS):
-            return "fixed" if node.name != name else "stateful" if self._keeps_state(node) else "plain"
+            return (
+                "fixed" if node.name != name else "stateful" if self._keeps_state(node) else "plain"
+            )
         if isinstance(node, (ast.Assign, ast.AnnAssign, ast.AugAssign)):
-            simple = all(isinstance(target, ast.Name) for target in getattr(node, "targets", [getattr(node, "target", None)]))
+            simple = all(
+                isinstance(target, ast.Name)
+                for target in getattr(node, "targets", [getattr(node, "target", None)])
+            )
             if node.value is None or (simple and self.is_fixed(node.value)):
                 return "fixed"
             return "display" if simple and isinstance(node.value, DISPLAYS) else "variable"
         if isinstance(node, (ast.Try, ast.If)) and name in self.imported:
             return "import"
-        if isinstance(node, (ast.Try, ast.If)) and all(self.is_fixed(value) for value in values_given(node, name)):
+        if isinstance(node, (ast.Try, ast.If)) and all(
+            self.is_fixed(value) for value in values_given(node, name)
+        ):
             return "fixed"
         if isinstance(node, (ast.Delete, ast.Expr)):
             return "fixed"
@@ -136,11 +187,18 @@ class Effects:
             return self.is_fixed(value.body) and self.is_fixed(value.orelse)
         if isinstance(value, ast.Name):
             return value.id in self.module.binders and self.kind(value.id) == "fixed"
-        return isinstance(value, ast.Call) and last_word(value.func) in FIXED and not self._is_ours(last_word(value.func))
+        return (
+            isinstance(value, ast.Call)
+            and last_word(value.func) in FIXED
+            and not self._is_ours(last_word(value.func))
+        )
 
     def _is_ours(self, name: str) -> bool:
-        return any(isinstance(node, DEFINITIONS) and node.name == name
-                   for index in self.module.binders.get(name, ()) for node in self.module.statements[index].nodes)
+        return any(
+            isinstance(node, DEFINITIONS) and node.name == name
+            for index in self.module.binders.get(name, ())
+            for node in self.module.statements[index].nodes
+        )
 
     def is_inert(self, function: ast.AST, arguments: int = 0) -> bool:
         """Whether a call changes none of its arguments."""
@@ -150,21 +208,36 @@ class Effects:
         return word in INERT and not (isinstance(function, ast.Name) and self._is_ours(word))
 
     def _keeps_state(self, node: ast.AST) -> bool:
-        if any(not self.is_inert(d.func if isinstance(d, ast.Call) else d) for d in node.decorator_list):
+        if any(
+            not self.is_inert(d.func if isinstance(d, ast.Call) else d) for d in node.decorator_list
+        ):
             return True
         if writes_itself(node):
             return True
         if isinstance(node, FUNCTIONS):
             defaults = node.args.defaults + [d for d in node.args.kw_defaults if d is not None]
-            return not all(self.is_fixed(default) or isinstance(default, ast.Name) for default in defaults)
-        shared = [part for part in node.body if isinstance(part, (ast.Assign, ast.AnnAssign)) and part.value is not None]
-        if any(not self.is_fixed(part.value) and not isinstance(part.value, ast.Name) for part in shared):
+            return not all(
+                self.is_fixed(default) or isinstance(default, ast.Name) for default in defaults
+            )
+        shared = [
+            part
+            for part in node.body
+            if isinstance(part, (ast.Assign, ast.AnnAssign)) and part.value is not None
+        ]
+        if any(
+            not self.is_fixed(part.value) and not isinstance(part.value, ast.Name)
+            for part in shared
+        ):
             return True
-        return any(self.kind(name) == "stateful" for base in node.bases + [k.value for k in node.keywords]
-                   for name in names_in(base) if name != node.name)
+        return any(
+            self.kind(name) == "stateful"
+            for base in node.bases + [k.value for k in node.keywords]
+            for name in names_in(base)
+            if name != node.name
+        )
 
-    def _imported(self) -> Dict[str, FrozenSet[str]]:
-        found: Dict[str, Set[str]] = {}
+    def _imported(self) -> dict[str, frozenset[str]]:
+        found: dict[str, set[str]] = {}
         for statement in self.module.statements:
             for top in statement.nodes:
                 for node in now((top,), True):
@@ -172,19 +245,24 @@ class Effects:
                         found.setdefault(name, set()).add(package)
         return {name: frozenset(packages) for name, packages in found.items()}
 
-    def _outer_of_bodies(self, index: int) -> FrozenSet[str]:
+    def _outer_of_bodies(self, index: int) -> frozenset[str]:
         run = _Run(self, self.module.statements[index])
         for top in run.statement.nodes:
             for node in ast.walk(top):
                 run.visit(node)
         return frozenset(run.outer)
 
-    def risky(self, index: int) -> FrozenSet[str]:
-        """Module names that a statement, its functions included, uses in a place where they could be changed."""
+    def risky(self, index: int) -> frozenset[str]:
+        """Module names that a statement, its functions included, uses in a place where they
+        could be changed.
+        """
         if index not in self._risky:
             statement = self.module.statements[index]
-            found = {node.id for node, parent, above in with_parents(statement.nodes)
-                     if isinstance(node, ast.Name) and not self._only_reads(node, parent, above)}
+            found = {
+                node.id
+                for node, parent, above in with_parents(statement.nodes)
+                if isinstance(node, ast.Name) and not self._only_reads(node, parent, above)
+            }
             self._risky[index] = frozenset(found) & statement.reads
         return self._risky[index]
 
@@ -196,14 +274,18 @@ class Effects:
         if isinstance(parent, ast.Attribute) and isinstance(parent.ctx, ast.Load):
             if isinstance(above, ast.Call) and above.func is parent:
                 return parent.attr in READING
-            return self.kind(node.id) != "display" and not isinstance(above, HANDED_ON)  # `add = TABLE.append`
+            return self.kind(node.id) != "display" and not isinstance(
+                above, HANDED_ON
+            )  # `add = TABLE.append`
         if isinstance(parent, ast.Subscript) and isinstance(parent.ctx, ast.Load):
             return not isinstance(above, (ast.Attribute, ast.Subscript))
         if isinstance(parent, (ast.BinOp, ast.UnaryOp, ast.FormattedValue, ast.Raise)):
             return True
         if isinstance(parent, (ast.Compare, ast.comprehension, ast.For, ast.AsyncFor)):
             return self.kind(node.id) == "display"
-        return isinstance(parent, (ast.If, ast.While, ast.IfExp, ast.Assert)) and parent.test is node
+        return (
+            isinstance(parent, (ast.If, ast.While, ast.IfExp, ast.Assert)) and parent.test is node
+        )
 
 
 class _Run:
@@ -211,9 +293,9 @@ class _Run:
 
     def __init__(self, effects: Effects, statement: Statement) -> None:
         self.effects, self.statement = effects, statement
-        self.touched: Set[str] = set()
-        self.started: Set[str] = set()
-        self.outer: Set[str] = set()
+        self.touched: set[str] = set()
+        self.started: set[str] = set()
+        self.outer: set[str] = set()
         self.runs_own_body = False
 
     def effect(self) -> Effect:
@@ -222,7 +304,9 @@ class _Run:
         for node in now(statement.nodes, module.lazy):
             self.visit(node)
             guard = guard or isinstance(node, (ast.Raise, ast.Assert))
-            bare = bare or (isinstance(node, ast.Expr) and isinstance(node.value, (ast.Call, ast.Await)))
+            bare = bare or (
+                isinstance(node, ast.Expr) and isinstance(node.value, (ast.Call, ast.Await))
+            )
             dynamic = dynamic or asks_module(node, self.effects.unbound) or is_bare_namespace(node)
         if self.runs_own_body:
             self.started |= statement.binds
@@ -230,7 +314,9 @@ class _Run:
         touched = frozenset(self.touched & known)
         started = frozenset(self.started & (known | frozenset(module.binders)))
         if not dynamic and (touched or started):
-            dynamic = any(self.effects.is_dynamic(index) for index in self.effects.reach(touched | started)[1])
+            dynamic = any(
+                self.effects.is_dynamic(index) for index in self.effects.reach(touched | started)[1]
+            )
         return Effect(touched, started, bare, frozenset(self.outer), guard, dynamic)
 
     def visit(self, node: ast.AST) -> None:
@@ -245,8 +331,14 @@ class _Run:
                 self.outer |= {name for argument in node.value.args for name in names_in(argument)}
         elif isinstance(node, OPERATIONS):
             for name in (root(part) for part in operands(node)):
-                if self.effects.kind(name) == "variable":  # its class may answer the operation with code of its own
-                    self.started |= {one for one in self.effects.reach(frozenset((name,)))[0] if self.effects.kind(one) in ("plain", "stateful")}
+                if (
+                    self.effects.kind(name) == "variable"
+                ):  # its class may answer the operation with code of its own
+                    self.started |= {
+                        one
+                        for one in self.effects.reach(frozenset((name,)))[0]
+                        if self.effects.kind(one) in ("plain", "stateful")
+                    }
         elif isinstance(node, DEFINITIONS):
             for decorator in node.decorator_list:
                 self._decorator(decorator, node)
@@ -254,7 +346,11 @@ class _Run:
                 self._class(node)
 
     def _call(self, function: ast.AST, call: ast.Call) -> None:
-        given = {name for argument in call.args + [k.value for k in call.keywords] for name in names_in(argument)}
+        given = {
+            name
+            for argument in call.args + [k.value for k in call.keywords]
+            for name in names_in(argument)
+        }
         if self.effects.is_inert(function, len(call.args)):
             self.started |= given
         else:
@@ -276,14 +372,24 @@ class _Run:
             self.outer.add(name)
         self.started.add(name)
         for index in self.effects.module.binders.get(name, ()):
-            self.runs_own_body = self.runs_own_body or any(calls_its_argument(top) for top in self.effects.module.statements[index].nodes)
+            self.runs_own_body = self.runs_own_body or any(
+                calls_its_argument(top) for top in self.effects.module.statements[index].nodes
+            )
 
     def _class(self, node: ast.ClassDef) -> None:
-        """A subclass runs its bases' `__init_subclass__` and metaclass, which may write into them."""
-        heads = {name for base in node.bases + [k.value for k in node.keywords] for name in names_in(base)}
+        """A subclass runs its bases' `__init_subclass__` and metaclass, which may write into
+        them.
+        """
+        heads = {
+            name
+            for base in node.bases + [k.value for k in node.keywords]
+            for name in names_in(base)
+        }
         _, statements = self.effects.reach(frozenset(heads))
         for index in statements:
-            if any(registers_subclasses(top) for top in self.effects.module.statements[index].nodes):
+            if any(
+                registers_subclasses(top) for top in self.effects.module.statements[index].nodes
+            ):
                 self.touched |= heads
                 self.started |= heads | {node.name}
                 return

@@ -4,20 +4,29 @@ Two rules, applied until nothing is added: a name that kept code reads brings ev
 rebinds or deletes it; a statement whose running may change what a needed name stands for (see
 `symbol_effects`) is kept as well.  When in doubt more is kept.
 """
+
 from __future__ import annotations
 
 import ast
 import difflib
 from collections import deque
-from typing import Deque, Dict, Iterable, List, Set, Tuple
+from collections.abc import Iterable
 
-from contextkernel.symbols.scope import DEFINITIONS, FUNCTIONS, Module, Statement, bound_names, read_module
 from contextkernel.symbols.calls import names_in
 from contextkernel.symbols.classes import ClassSlice, Part
 from contextkernel.symbols.effects import Effects
+from contextkernel.symbols.scope import (
+    DEFINITIONS,
+    FUNCTIONS,
+    Module,
+    Statement,
+    bound_names,
+    read_module,
+)
 
 FAR = 8  # distance of what is kept for no name in particular
-SIDE_EFFECT_IMPORTS = 20  # unread imports that are kept as registering something; a module with more is a table of contents
+# unread imports that are kept as registering something; a module with more is a table of contents
+SIDE_EFFECT_IMPORTS = 20
 
 
 class Unknown(LookupError):
@@ -34,15 +43,17 @@ class PythonSlice:
     def __init__(self, source: str) -> None:
         self.module: Module = read_module(source)
         self.effects = Effects(self.module)
-        self.kept: Dict[int, Tuple[str, int]] = {}  # statement -> (why, distance)
-        self.needed: Set[str] = set()
-        self.partial: Dict[int, ClassSlice] = {}
-        self.notes: List[str] = []
-        self._waiting: Deque[int] = deque()
+        self.kept: dict[int, tuple[str, int]] = {}  # statement -> (why, distance)
+        self.needed: set[str] = set()
+        self.partial: dict[int, ClassSlice] = {}
+        self.notes: list[str] = []
+        self._waiting: deque[int] = deque()
         self._lists_subclasses = False
 
-    def of(self, name: str) -> List[Part]:
-        """The parts of the slice of a symbol.  Raises Unknown, or Whole when nothing may be left out."""
+    def of(self, name: str) -> list[Part]:
+        """The parts of the slice of a symbol.  Raises Unknown, or Whole when nothing may be left
+        out.
+        """
         self._keep_targets(name)
         for index, statement in enumerate(self.module.statements):
             self._keep_what_always_runs(index, statement)
@@ -60,18 +71,24 @@ class PythonSlice:
             return
         head, _, tail = name.partition(".")
         member, _, deeper = tail.partition(".")
-        found = [self._keep_member(index, head, member) for index in self.module.binders.get(head, ())] if tail else []
+        found = (
+            [self._keep_member(index, head, member) for index in self.module.binders.get(head, ())]
+            if tail
+            else []
+        )
         if not any(found):
             raise Unknown(self._unknown(name))
         if deeper:
-            self.notes.append("%s is inside %s.%s, which is kept whole" % (deeper, head, member))
+            self.notes.append(f"{deeper} is inside {head}.{member}, which is kept whole")
         self.needed.add(head)
         for index in self.module.binders[head]:  # rebinds of the class
-            self._keep(index, "binds %s" % head, 1)
+            self._keep(index, f"binds {head}", 1)
 
     def _keep_member(self, index: int, head: str, member: str) -> bool:
         statement = self.module.statements[index]
-        classes = [node for node in statement.nodes if isinstance(node, ast.ClassDef) and node.name == head]
+        classes = [
+            node for node in statement.nodes if isinstance(node, ast.ClassDef) and node.name == head
+        ]
         if classes:
             cut = ClassSlice(self.module, statement, self.effects)
             if not cut.choose(member):
@@ -80,7 +97,7 @@ class PythonSlice:
         elif not any(member in _inner_names(node, head) for node in statement.nodes):
             return False
         else:
-            self.notes.append("%s is defined inside other code, which is kept whole" % member)
+            self.notes.append(f"{member} is defined inside other code, which is kept whole")
         self._keep(index, "the symbol", 0)
         return True
 
@@ -89,14 +106,20 @@ class PythonSlice:
         for statement in self.module.statements:
             for node in statement.nodes:
                 if isinstance(node, ast.ClassDef):
-                    every |= {"%s.%s" % (node.name, inner) for inner in bound_names(node.body)}
+                    every |= {f"{node.name}.{inner}" for inner in bound_names(node.body)}
         last = name.rpartition(".")[2]
         near = sorted(known for known in every if known.rpartition(".")[2] == last)[:3]
-        near += [known for known in difflib.get_close_matches(name, sorted(every), 5, 0.6) if known not in near]
-        text = "no symbol %s in this module; near: %s" % (name, ", ".join(near[:5]) or "nothing")
+        near += [
+            known
+            for known in difflib.get_close_matches(name, sorted(every), 5, 0.6)
+            if known not in near
+        ]
+        text = f"no symbol {name} in this module; near: {', '.join(near[:5]) or 'nothing'}"
         if any(_is_star(node) for statement in self.module.statements for node in statement.nodes):
             text += "; it may come from a star import"
-        return text + ("; the module has a __getattr__" if "__getattr__" in self.module.binders else "")
+        return text + (
+            "; the module has a __getattr__" if "__getattr__" in self.module.binders else ""
+        )
 
     def _keep(self, index: int, why: str, distance: int) -> None:
         if index not in self.kept:
@@ -104,7 +127,10 @@ class PythonSlice:
             self._waiting.append(index)
 
     def _keep_what_always_runs(self, index: int, statement: Statement) -> None:
-        if any(_is_star(node) or (isinstance(node, ast.ImportFrom) and node.module == "__future__") for node in statement.nodes):
+        if any(
+            _is_star(node) or (isinstance(node, ast.ImportFrom) and node.module == "__future__")
+            for node in statement.nodes
+        ):
             self._keep(index, "may bind any name", FAR)
         if "__name__" in statement.binds:
             self._keep(index, "every class reads __name__", FAR)
@@ -112,17 +138,23 @@ class PythonSlice:
         if effect.guard:
             self._keep(index, "may stop the module from loading", FAR)
         if effect.dynamic:
-            raise Whole("line %d reaches the module's names by computed text" % statement.first)
+            raise Whole(f"line {statement.first} reaches the module's names by computed text")
 
     def _drain(self) -> None:
         while self._waiting:
             index = self._waiting.popleft()
             if self.effects.is_dynamic(index):
-                raise Whole("lines %d-%d use eval, exec, globals() or sys.modules" % self.module.statements[index][:2])
+                raise Whole(
+                    "lines %d-%d use eval, exec, globals() or sys.modules"
+                    % self.module.statements[index][:2]
+                )
             for distance, names in self._reads(index):
                 self._need(names, distance + 1)
             self._lists_subclasses = self._lists_subclasses or any(
-                isinstance(node, ast.Attribute) and node.attr == "__subclasses__" for top in self._nodes(index) for node in ast.walk(top))
+                isinstance(node, ast.Attribute) and node.attr == "__subclasses__"
+                for top in self._nodes(index)
+                for node in ast.walk(top)
+            )
 
     def _need(self, names: Iterable[str], distance: int) -> None:
         for name in sorted(names):
@@ -131,7 +163,7 @@ class PythonSlice:
             if name in self.module.binders and name not in self.needed:
                 self.needed.add(name)
                 for index in self.module.binders[name]:
-                    self._keep(index, "binds %s" % name, distance)
+                    self._keep(index, f"binds {name}", distance)
 
     def _keep_text(self, distance: int) -> None:
         first = self.module.statements[0]
@@ -140,8 +172,13 @@ class PythonSlice:
 
     def _add_effects(self) -> bool:
         packages = self.effects.packages(self.needed)
-        plain = {alias.name.split(".")[0] for index in self.kept for node in self._nodes(index)
-                 if isinstance(node, ast.Import) for alias in node.names}
+        plain = {
+            alias.name.split(".")[0]
+            for index in self.kept
+            for node in self._nodes(index)
+            if isinstance(node, ast.Import)
+            for alias in node.names
+        }
         before = len(self.kept)
         for index, statement in enumerate(self.module.statements):
             if index in self.kept:
@@ -150,7 +187,9 @@ class PythonSlice:
                 self._keep(index, "changes what kept names stand for", FAR - 4)
             elif any(_loads_part_of(node, plain) for node in statement.nodes):
                 self._keep(index, "loads a part of a kept package", FAR)
-            elif self._lists_subclasses and any(_heads(node) & self.needed for node in statement.nodes):
+            elif self._lists_subclasses and any(
+                _heads(node) & self.needed for node in statement.nodes
+            ):
                 self._keep(index, "is listed by __subclasses__()", FAR - 4)
         if len(self.kept) == before:
             self._keep_unread_imports()
@@ -159,38 +198,58 @@ class PythonSlice:
     def _grow_classes(self) -> bool:
         grown = False
         for index, cut in self.partial.items():
-            if cut.grow(node for other in self.kept if other != index for node in self._nodes(other)):
+            if cut.grow(
+                node for other in self.kept if other != index for node in self._nodes(other)
+            ):
                 self._waiting.append(index)
                 grown = True
         return grown
 
     def _keep_unread_imports(self) -> None:
         read = {name for statement in self.module.statements for name in statement.reads}
-        read |= {node.value for index in self.module.binders.get("__all__", ()) for top in self.module.statements[index].nodes
-                 for node in ast.walk(top) if isinstance(node, ast.Constant) and isinstance(node.value, str)}
-        unread = [index for index, statement in enumerate(self.module.statements) if index not in self.kept
-                  and all(isinstance(node, (ast.Import, ast.ImportFrom)) for node in statement.nodes) and not statement.binds & read]
+        read |= {
+            node.value
+            for index in self.module.binders.get("__all__", ())
+            for top in self.module.statements[index].nodes
+            for node in ast.walk(top)
+            if isinstance(node, ast.Constant) and isinstance(node.value, str)
+        }
+        unread = [
+            index
+            for index, statement in enumerate(self.module.statements)
+            if index not in self.kept
+            and all(isinstance(node, (ast.Import, ast.ImportFrom)) for node in statement.nodes)
+            and not statement.binds & read
+        ]
         if len(unread) <= SIDE_EFFECT_IMPORTS:
             for index in unread:
                 self._keep(index, "imported for its effect: nothing reads it", FAR)
         elif not any(note.startswith("imports that") for note in self.notes):
-            self.notes.append("imports that nothing here reads are left out: %d" % len(unread))
+            self.notes.append(f"imports that nothing here reads are left out: {len(unread)}")
 
-    def _reads(self, index: int) -> Iterable[Tuple[int, Iterable[str]]]:
+    def _reads(self, index: int) -> Iterable[tuple[int, Iterable[str]]]:
         """Names read by a kept statement, by the distance of what reads them."""
-        return self.partial[index].reads() if index in self.partial else [(self.kept[index][1], self.module.statements[index].reads)]
+        return (
+            self.partial[index].reads()
+            if index in self.partial
+            else [(self.kept[index][1], self.module.statements[index].reads)]
+        )
 
     def _nodes(self, index: int) -> Iterable[ast.AST]:
-        return self.partial[index].nodes() if index in self.partial else self.module.statements[index].nodes
+        return (
+            self.partial[index].nodes()
+            if index in self.partial
+            else self.module.statements[index].nodes
+        )
 
-    def _parts(self, index: int) -> List[Part]:
+    def _parts(self, index: int) -> list[Part]:
         if index in self.partial:
             cut = self.partial[index]
             left = cut.left_out()
             if cut.whole:
-                self.notes.append("%s is kept whole: %s" % (cut.node.name, cut.whole))
+                self.notes.append(f"{cut.node.name} is kept whole: {cut.whole}")
             if left:
-                self.notes.append("left out of %s: %s" % (cut.node.name, _some(left)))
+                self.notes.append(f"left out of {cut.node.name}: {_some(left)}")
             return cut.parts()
         statement = self.module.statements[index]
         return [Part(statement.first, statement.last, *self.kept[index])]
@@ -199,39 +258,70 @@ class PythonSlice:
         """Functions that change a needed variable when called, but that nothing kept calls."""
         writers = []
         for index, statement in enumerate(self.module.statements):
-            if index not in self.kept and all(isinstance(node, FUNCTIONS) for node in statement.nodes):
-                changed = sorted(name for name in self.effects.risky(index) & self.needed if self.effects.kind(name) in ("display", "variable"))
+            if index not in self.kept and all(
+                isinstance(node, FUNCTIONS) for node in statement.nodes
+            ):
+                changed = sorted(
+                    name
+                    for name in self.effects.risky(index) & self.needed
+                    if self.effects.kind(name) in ("display", "variable")
+                )
                 if changed:
-                    writers.append("%s (%s, line %d)" % (statement.nodes[0].name, ", ".join(changed[:2]), statement.first))
+                    writers.append(
+                        f"{statement.nodes[0].name} ({', '.join(changed[:2])}, line "
+                        f"{statement.first})"
+                    )
         if writers:
             self.notes.append("not kept, may change kept variables when called: " + _some(writers))
 
 
-def _some(words: List[str], most: int = 8) -> str:
-    return ", ".join(words[:most]) + (" and %d more" % (len(words) - most) if len(words) > most else "")
+def _some(words: list[str], most: int = 8) -> str:
+    return ", ".join(words[:most]) + (f" and {len(words) - most} more" if len(words) > most else "")
 
 
 def _is_star(node: ast.AST) -> bool:
-    return any(isinstance(part, ast.ImportFrom) and part.names[0].name == "*" for part in ast.walk(node))
+    return any(
+        isinstance(part, ast.ImportFrom) and part.names[0].name == "*" for part in ast.walk(node)
+    )
 
 
-def _heads(node: ast.AST) -> Set[str]:
-    return {name for base in node.bases for name in names_in(base)} if isinstance(node, ast.ClassDef) else set()
+def _heads(node: ast.AST) -> set[str]:
+    return (
+        {name for base in node.bases for name in names_in(base)}
+        if isinstance(node, ast.ClassDef)
+        else set()
+    )
 
 
-def _loads_part_of(node: ast.AST, packages: Set[str]) -> bool:
+def _loads_part_of(node: ast.AST, packages: set[str]) -> bool:
     if isinstance(node, ast.Import):
-        return any("." in alias.name and alias.name.split(".")[0] in packages for alias in node.names)
-    return isinstance(node, ast.ImportFrom) and not node.level and bool(node.module) and node.module.split(".")[0] in packages
+        return any(
+            "." in alias.name and alias.name.split(".")[0] in packages for alias in node.names
+        )
+    return (
+        isinstance(node, ast.ImportFrom)
+        and not node.level
+        and bool(node.module)
+        and node.module.split(".")[0] in packages
+    )
 
 
-def _inner_names(node: ast.AST, head: str) -> Set[str]:
-    """Names defined directly inside the definitions called `head` that stand anywhere in a statement."""
-    return {name for part in ast.walk(node) if isinstance(part, DEFINITIONS) and part.name == head for name in bound_names(part.body)}
+def _inner_names(node: ast.AST, head: str) -> set[str]:
+    """Names defined directly inside the definitions called `head` that stand anywhere in a
+    statement.
+    """
+    return {
+        name
+        for part in ast.walk(node)
+        if isinstance(part, DEFINITIONS) and part.name == head
+        for name in bound_names(part.body)
+    }
 
 
-def python_parts(source: str, name: str) -> Tuple[List[Part], List[str]]:
-    """The parts of a symbol's slice and its notes.  Raises Unknown; Whole and the parser's errors mean: keep everything."""
+def python_parts(source: str, name: str) -> tuple[list[Part], list[str]]:
+    """The parts of a symbol's slice and its notes.  Raises Unknown; Whole and the parser's
+    errors mean: keep everything.
+    """
     found = PythonSlice(source)
     parts = found.of(name)
     return parts, found.notes

@@ -1,15 +1,19 @@
 """Def-use facts of one Python module: what each of its statements binds and reads.
 
-A *statement* here is one statement of the module's own level, or several that share a line.  Names are
+A *statement* here is one statement of the module's own level, or several that share a line.  Names
+are
 those of the module's namespace.  What runs when the module is imported (decorators, defaults, class
 bodies, comprehensions) is walked on the `ast`; what runs later (bodies of functions and lambdas) is
-answered by `symtable`, which knows parameters, closures, `global`, `nonlocal` and class scopes exactly.
+answered by `symtable`, which knows parameters, closures, `global`, `nonlocal` and class scopes
+exactly.
 """
+
 from __future__ import annotations
 
 import ast
 import symtable
-from typing import Dict, FrozenSet, Iterable, Iterator, List, NamedTuple, Set, Tuple
+from collections.abc import Iterable, Iterator
+from typing import NamedTuple
 
 FUNCTIONS = (ast.FunctionDef, ast.AsyncFunctionDef)
 DEFINITIONS = FUNCTIONS + (ast.ClassDef,)
@@ -18,19 +22,21 @@ ASKS_ANNOTATIONS = ("get_type_hints", "__annotations__", "eval_str", "get_annota
 
 
 class Statement(NamedTuple):
-    """One statement of the module's level, or several that share a line; lines are 1-based, inclusive."""
+    """One statement of the module's level, or several that share a line; lines are 1-based,
+    inclusive.
+    """
 
     first: int
     last: int
-    nodes: Tuple[ast.stmt, ...]
-    binds: FrozenSet[str]  # names that importing the module binds, rebinds or deletes here
-    writes: FrozenSet[str]  # names that a function in here rebinds by `global`
-    reads: FrozenSet[str]  # names read here, now or when a function in here is called
+    nodes: tuple[ast.stmt, ...]
+    binds: frozenset[str]  # names that importing the module binds, rebinds or deletes here
+    writes: frozenset[str]  # names that a function in here rebinds by `global`
+    reads: frozenset[str]  # names read here, now or when a function in here is called
 
 
 class Module(NamedTuple):
-    statements: Tuple[Statement, ...]
-    binders: Dict[str, Tuple[int, ...]]  # name -> indexes of the statements that bind or write it
+    statements: tuple[Statement, ...]
+    binders: dict[str, tuple[int, ...]]  # name -> indexes of the statements that bind or write it
     lazy: bool  # whether annotations are left unevaluated (`from __future__ import annotations`)
     table: symtable.SymbolTable
 
@@ -38,38 +44,47 @@ class Module(NamedTuple):
 def read_module(source: str) -> Module:
     """The statements of a module's source and who binds which name.
 
-    Raises SyntaxError, ValueError (NUL bytes) or RecursionError as the parser does: the source may be
+    Raises SyntaxError, ValueError (NUL bytes) or RecursionError as the parser does: the source may
+    be
     newer than the running Python.
     """
     tree = ast.parse(source)
     table = symtable.symtable(source, "module", "exec")
     lazy = is_lazy(tree) and not any(word in source for word in ASKS_ANNOTATIONS)
     statements = read_block(tree.body, table, lazy)
-    binders: Dict[str, List[int]] = {}
+    binders: dict[str, list[int]] = {}
     for index, statement in enumerate(statements):
         for name in statement.binds | statement.writes:
             binders.setdefault(name, []).append(index)
-    return Module(tuple(statements), {name: tuple(found) for name, found in binders.items()}, lazy, table)
+    return Module(
+        tuple(statements), {name: tuple(found) for name, found in binders.items()}, lazy, table
+    )
 
 
-def read_block(body: Iterable[ast.stmt], table: symtable.SymbolTable, lazy: bool) -> List[Statement]:
+def read_block(
+    body: Iterable[ast.stmt], table: symtable.SymbolTable, lazy: bool
+) -> list[Statement]:
     """The statements of a block, be it a module's or a class's body; `table` is the module's."""
     groups = line_groups(body)
     statements = []
     for (first, last, nodes), inside in zip(groups, _tables_by_group(table, groups)):
         reads = now_reads(nodes, lazy)
-        writes: Set[str] = set()
+        writes: set[str] = set()
         for child in inside:
             later_reads(child, reads, writes)
         binds = set(bound_names(nodes)) | set(_bound_in_passing(nodes, lazy))
-        statements.append(Statement(first, last, nodes, frozenset(binds), frozenset(writes), frozenset(reads)))
+        statements.append(
+            Statement(first, last, nodes, frozenset(binds), frozenset(writes), frozenset(reads))
+        )
     return statements
 
 
 def is_lazy(tree: ast.Module) -> bool:
     """Whether the module asks for unevaluated annotations."""
     return any(
-        isinstance(node, ast.ImportFrom) and node.module == "__future__" and any(a.name == "annotations" for a in node.names)
+        isinstance(node, ast.ImportFrom)
+        and node.module == "__future__"
+        and any(a.name == "annotations" for a in node.names)
         for node in tree.body
     )
 
@@ -79,9 +94,11 @@ def first_line(node: ast.stmt) -> int:
     return min([node.lineno] + [d.lineno for d in getattr(node, "decorator_list", ())])
 
 
-def line_groups(body: Iterable[ast.stmt]) -> List[Tuple[int, int, Tuple[ast.stmt, ...]]]:
-    """The statements of a block as (first line, last line, statements); those that share a line are one group."""
-    groups: List[Tuple[int, int, Tuple[ast.stmt, ...]]] = []
+def line_groups(body: Iterable[ast.stmt]) -> list[tuple[int, int, tuple[ast.stmt, ...]]]:
+    """The statements of a block as (first line, last line, statements); those that share a line
+    are one group.
+    """
+    groups: list[tuple[int, int, tuple[ast.stmt, ...]]] = []
     for node in body:
         first, last = first_line(node), node.end_lineno or node.lineno
         if groups and first <= groups[-1][1]:
@@ -93,18 +110,22 @@ def line_groups(body: Iterable[ast.stmt]) -> List[Tuple[int, int, Tuple[ast.stmt
 
 
 def own_tables(table: symtable.SymbolTable) -> Iterator[symtable.SymbolTable]:
-    """The outermost function scopes under a module's or class's table, those of its classes' methods included."""
+    """The outermost function scopes under a module's or class's table, those of its classes'
+    methods included.
+    """
     for child in table.get_children():
         kind = str(child.get_type()).lower()
         if kind.endswith("function"):
             yield child
-        elif "annotation" not in kind:  # 3.14 gives annotations scopes of their own; `now_reads` walks them
+        elif (
+            "annotation" not in kind
+        ):  # 3.14 gives annotations scopes of their own; `now_reads` walks them
             yield from own_tables(child)
 
 
-def _tables_by_group(table: symtable.SymbolTable, groups: list) -> List[List[symtable.SymbolTable]]:
-    found: List[List[symtable.SymbolTable]] = [[] for _ in groups]
-    owner: Dict[int, int] = {}
+def _tables_by_group(table: symtable.SymbolTable, groups: list) -> list[list[symtable.SymbolTable]]:
+    found: list[list[symtable.SymbolTable]] = [[] for _ in groups]
+    owner: dict[int, int] = {}
     for index, (first, last, _) in enumerate(groups):
         for line in range(first, last + 1):
             owner[line] = index
@@ -114,7 +135,7 @@ def _tables_by_group(table: symtable.SymbolTable, groups: list) -> List[List[sym
     return found
 
 
-def later_reads(table: symtable.SymbolTable, reads: Set[str], writes: Set[str]) -> None:
+def later_reads(table: symtable.SymbolTable, reads: set[str], writes: set[str]) -> None:
     """Adds the module names that a function's scope and the scopes in it read and rebind."""
     is_class = str(table.get_type()).lower().endswith("class")
     for symbol in table.get_symbols():
@@ -132,8 +153,10 @@ def later_reads(table: symtable.SymbolTable, reads: Set[str], writes: Set[str]) 
             later_reads(child, reads, writes)
 
 
-def now_reads(nodes: Iterable[ast.AST], lazy: bool) -> Set[str]:
-    """Names read when these statements run, class bodies included; a superset (class-level names count too)."""
+def now_reads(nodes: Iterable[ast.AST], lazy: bool) -> set[str]:
+    """Names read when these statements run, class bodies included; a superset (class-level names
+    count too).
+    """
     found = set()
     for node in now(nodes, lazy):
         if isinstance(node, ast.Name) and not isinstance(node.ctx, ast.Store):
@@ -144,15 +167,17 @@ def now_reads(nodes: Iterable[ast.AST], lazy: bool) -> Set[str]:
 
 
 def now(nodes: Iterable[ast.AST], lazy: bool) -> Iterator[ast.AST]:
-    """Every node that is evaluated when these statements run: all but bodies of functions and lambdas.
+    """Every node that is evaluated when these statements run: all but bodies of functions and
+    lambdas.
 
-    Names bound by a comprehension are left out inside it.  Texts in annotations are parsed and walked.
+    Names bound by a comprehension are left out inside it.  Texts in annotations are parsed and
+    walked.
     """
     for node in nodes:
         yield from _now(node, lazy, frozenset())
 
 
-def _now(node: ast.AST, lazy: bool, shadowed: FrozenSet[str]) -> Iterator[ast.AST]:
+def _now(node: ast.AST, lazy: bool, shadowed: frozenset[str]) -> Iterator[ast.AST]:
     if isinstance(node, ast.Name) and node.id in shadowed:
         return
     yield node
@@ -172,7 +197,9 @@ def _now(node: ast.AST, lazy: bool, shadowed: FrozenSet[str]) -> Iterator[ast.AS
 
 
 def _signature(node: ast.AST, lazy: bool) -> Iterator[ast.AST]:
-    """Decorators, defaults and, when they are evaluated or a decorator may ask for them, annotations."""
+    """Decorators, defaults and, when they are evaluated or a decorator may ask for them,
+    annotations.
+    """
     arguments = node.args
     yield from getattr(node, "decorator_list", ())
     yield from arguments.defaults
@@ -185,8 +212,17 @@ def _signature(node: ast.AST, lazy: bool) -> Iterator[ast.AST]:
 def annotations(function: ast.AST) -> Iterator[ast.expr]:
     """The annotations of a function's signature."""
     given = function.args
-    every = given.args + given.kwonlyargs + getattr(given, "posonlyargs", []) + [given.vararg, given.kwarg]
-    yield from (argument.annotation for argument in every if argument is not None and argument.annotation is not None)
+    every = (
+        given.args
+        + given.kwonlyargs
+        + getattr(given, "posonlyargs", [])
+        + [given.vararg, given.kwarg]
+    )
+    yield from (
+        argument.annotation
+        for argument in every
+        if argument is not None and argument.annotation is not None
+    )
     if function.returns is not None:
         yield function.returns
 
@@ -201,10 +237,17 @@ def unquoted(note: ast.AST) -> ast.AST:
     return note
 
 
-def _comprehension(node: ast.AST, lazy: bool, shadowed: FrozenSet[str]) -> Iterator[ast.AST]:
-    bound = {name.id for part in node.generators for name in ast.walk(part.target) if isinstance(name, ast.Name)}
+def _comprehension(node: ast.AST, lazy: bool, shadowed: frozenset[str]) -> Iterator[ast.AST]:
+    bound = {
+        name.id
+        for part in node.generators
+        for name in ast.walk(part.target)
+        if isinstance(name, ast.Name)
+    }
     inner = shadowed | bound
-    yield from _now(node.generators[0].iter, lazy, shadowed)  # the first iterable belongs to the scope around
+    yield from _now(
+        node.generators[0].iter, lazy, shadowed
+    )  # the first iterable belongs to the scope around
     for index, part in enumerate(node.generators):
         if index:
             yield from _now(part.iter, lazy, inner)
@@ -226,7 +269,9 @@ def _bound_in_passing(nodes: Iterable[ast.AST], lazy: bool) -> Iterator[str]:
 
 
 def bound_names(nodes: Iterable[ast.AST]) -> Iterator[str]:
-    """Names that these statements bind or delete in their own scope (the module's, or a class's)."""
+    """Names that these statements bind or delete in their own scope (the module's, or a
+    class's).
+    """
     for node in nodes:
         if isinstance(node, DEFINITIONS):
             yield node.name

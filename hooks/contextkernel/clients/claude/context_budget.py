@@ -1,9 +1,12 @@
-"""The budget: how many tokens a slice may take of the window that is left. The one resolver of window and occupancy."""
+"""The budget: how many tokens a slice may take of the window that is left. The one resolver of
+window and occupancy.
+"""
+
 from __future__ import annotations
 
 import glob
 import os
-from typing import List, NamedTuple
+from typing import NamedTuple
 
 from contextkernel.clients.claude import models, transcript
 from contextkernel.clients.codex import rollout
@@ -11,15 +14,22 @@ from contextkernel.clients.codex import rollout
 SHARE = 0.4  # of the headroom
 LEAST = 4000
 WITHOUT_SESSION = 8000  # tokens: the default of a slice whose session is not known
-COMPACTION_RESERVE = 33000  # Claude Code compacts at window - 20,000 (answer) - 13,000 (margin); seen at 167,000 of 200,000 and 967,000 of 1,000,000
+# Claude Code compacts at window - 20,000 (answer) - 13,000 (margin); seen at 167,000 of 200,000 and
+# 967,000 of 1,000,000
+COMPACTION_RESERVE = 33000
 ANSWER_RESERVE = 20000
-REFUSAL_RESERVE = 23000  # with DISABLE_AUTO_COMPACT=1 the client asks no more there: 976,500 of 1,000,000 went on, 978,000 did not (2.1.332)
-CODEX_COMPACTS_AT = 0.9  # of the window that Codex tells; its own default limit is 90 % of the whole window, this is 86 %
+# with DISABLE_AUTO_COMPACT=1 the client asks no more there: 976,500 of 1,000,000 went on, 978,000
+# did not (2.1.332)
+REFUSAL_RESERVE = 23000
+# of the window that Codex tells; its own default limit is 90 % of the whole window, this is 86 %
+CODEX_COMPACTS_AT = 0.9
 TAIL = 2 * 1024 * 1024  # bytes of the transcript read for the newest usage
 
 
 class Budget(NamedTuple):
-    """`tokens`: estimated tokens (bytes/4) that a slice may take. `text`: the line that says how it came about."""
+    """`tokens`: estimated tokens (bytes/4) that a slice may take. `text`: the line that says how
+    it came about.
+    """
 
     tokens: int
     text: str
@@ -37,17 +47,28 @@ def occupancy(usage: dict) -> int:
     return sent(usage) + (answer if isinstance(answer, int) and answer > 0 else 0)
 
 
-def compaction_point(model: str, environ: dict, used: int = 0, compacted_at: int = 0) -> "tuple[int, bool]":
-    """(tokens at which the client compacts, whether the window is known). CK_CONTEXT_WINDOW overrides the table.
+def compaction_point(
+    model: str, environ: dict, used: int = 0, compacted_at: int = 0
+) -> tuple[int, bool]:
+    """(tokens at which the client compacts, whether the window is known). CK_CONTEXT_WINDOW
+    overrides the table.
 
-    CLAUDE_CODE_AUTO_COMPACT_WINDOW narrows the window (the client takes at least 100,000), CLAUDE_AUTOCOMPACT_PCT_OVERRIDE
-    lowers the point, CLAUDE_CODE_DISABLE_1M_CONTEXT takes the large window away (all seen on 2.1.121 and 2.1.332).  Under
-    DISABLE_AUTO_COMPACT or DISABLE_COMPACT the point is where the client refuses to go on, whatever was compacted by hand.  A session
-    that already holds more than the table allows has the large window; one that was compacted at `compacted_at` has no later point.
+    CLAUDE_CODE_AUTO_COMPACT_WINDOW narrows the window (the client takes at least 100,000),
+    CLAUDE_AUTOCOMPACT_PCT_OVERRIDE
+    lowers the point, CLAUDE_CODE_DISABLE_1M_CONTEXT takes the large window away (all seen on
+    2.1.121 and 2.1.332).  Under
+    DISABLE_AUTO_COMPACT or DISABLE_COMPACT the point is where the client refuses to go on, whatever
+    was compacted by hand.  A session
+    that already holds more than the table allows has the large window; one that was compacted at
+    `compacted_at` has no later point.
     """
     given = _number(environ, "CK_CONTEXT_WINDOW")
     facts = models.facts(model)
-    window = given or (min(facts.window, models.UNKNOWN_WINDOW) if _is_set(environ, "CLAUDE_CODE_DISABLE_1M_CONTEXT") else facts.window)
+    window = given or (
+        min(facts.window, models.UNKNOWN_WINDOW)
+        if _is_set(environ, "CLAUDE_CODE_DISABLE_1M_CONTEXT")
+        else facts.window
+    )
     if not given and used > window:
         window = models.LARGE_WINDOW
     narrowed = _number(environ, "CLAUDE_CODE_AUTO_COMPACT_WINDOW")
@@ -64,27 +85,45 @@ def compaction_point(model: str, environ: dict, used: int = 0, compacted_at: int
     return max(0, point), bool(given) or facts.known
 
 
-def resolve(session: str, model: str, usage: dict, environ: dict, most: int, compacted_at: int = 0) -> Budget:
-    """The budget of a session (its short name): 40 % of the headroom to compaction, at least 4,000, at most `most` (CK_BUDGET_MAX).
+def resolve(
+    session: str, model: str, usage: dict, environ: dict, most: int, compacted_at: int = 0
+) -> Budget:
+    """The budget of a session (its short name): 40 % of the headroom to compaction, at least 4,000,
+    at most `most` (CK_BUDGET_MAX).
 
-    Why 40 %: the budget counts bytes/4, the window the model's own tokens, which hold 2.3 to 2.8 bytes; 40 % of the headroom
-    in the first unit is 57 to 70 % in the second, so a slice filled to the brim still leaves room to read, edit and answer
+    Why 40 %: the budget counts bytes/4, the window the model's own tokens, which hold 2.3 to 2.8
+    bytes; 40 % of the headroom
+    in the first unit is 57 to 70 % in the second, so a slice filled to the brim still leaves room
+    to read, edit and answer
     before the client compacts.  It is a ceiling: packing stops where a further place adds little.
     """
     used = occupancy(usage)
     point, known = compaction_point(model, environ, used, compacted_at)
-    return _share(session, model or "unknown", "" if known else " (unknown model: the smallest window is assumed)", point, used, most)
+    return _share(
+        session,
+        model or "unknown",
+        "" if known else " (unknown model: the smallest window is assumed)",
+        point,
+        used,
+        most,
+    )
 
 
 def _share(session: str, model: str, note: str, point: int, used: int, most: int) -> Budget:
     headroom = max(0, point - used)
     tokens = min(max(LEAST, int(headroom * SHARE)), max(LEAST, most))
-    return Budget(tokens, "budget: auto: session %s, model %s%s, window ~%s, in use ~%s, headroom ~%s -> budget %s" % (
-        session, model, note, _k(point), _k(used), _k(headroom), _k(tokens)))
+    return Budget(
+        tokens,
+        (
+            f"budget: auto: session {session}, model {model}{note}, window ~{_k(point)}, in use "
+            f"~{_k(used)}, headroom ~{_k(headroom)} -> budget {_k(tokens)}"
+        ),
+    )
 
 
 def auto_budget(environ: dict, most: int) -> Budget:
-    """The budget of the agent that the environment names (CK_TRANSCRIPT, which may be Codex's rollout, or CLAUDE_CODE_SESSION_ID), else 8,000 tokens, said so.
+    """The budget of the agent that the environment names (CK_TRANSCRIPT, which may be Codex's
+    rollout, or CLAUDE_CODE_SESSION_ID), else 8,000 tokens, said so.
 
     A sub-agent that has said nothing yet gets the budget of its session.
     """
@@ -93,39 +132,65 @@ def auto_budget(environ: dict, most: int) -> Budget:
         if os.path.basename(path).startswith("rollout-"):
             state = rollout.occupancy(path)
             if state:
-                point = _number(environ, "CK_CONTEXT_WINDOW") or int(state.window * CODEX_COMPACTS_AT)
-                return _share(_thread(path)[:8], state.model or "unknown", "", point, state.used, most)
+                point = _number(environ, "CK_CONTEXT_WINDOW") or int(
+                    state.window * CODEX_COMPACTS_AT
+                )
+                return _share(
+                    _thread(path)[:8], state.model or "unknown", "", point, state.used, most
+                )
             continue
-        news = transcript.advance({}, path, TAIL, from_start=False)[1]  # the newest row counts, so a rewind further up does not matter
+        news = transcript.advance({}, path, TAIL, from_start=False)[
+            1
+        ]  # the newest row counts, so a rewind further up does not matter
         if news.usage:
             return resolve(_name(path), news.model, news.usage, environ, most, news.compacted_at)
     tokens = min(WITHOUT_SESSION, max(LEAST, most))
-    return Budget(tokens, "budget: auto: %s -> budget %s" % ("no usage in the session yet" if paths else "no session found", _k(tokens)))
+    return Budget(
+        tokens,
+        (
+            f"budget: auto: {'no usage in the session yet' if paths else 'no session found'} -> "
+            f"budget {_k(tokens)}"
+        ),
+    )
 
 
-def find_transcripts(environ: dict) -> List[str]:
+def find_transcripts(environ: dict) -> list[str]:
     """The transcripts to ask, the agent's own first, then its session's; those that exist."""
     named = environ.get("CK_TRANSCRIPT") or ""
     if named:
         folder = os.path.dirname(named)
-        session = [os.path.dirname(folder) + ".jsonl"] if os.path.basename(folder) == "subagents" else []
+        session = (
+            [os.path.dirname(folder) + ".jsonl"] if os.path.basename(folder) == "subagents" else []
+        )
         return [path for path in [named] + session if os.path.isfile(path)]
     session_id = environ.get("CLAUDE_CODE_SESSION_ID") or ""
     if not session_id or os.sep in session_id:
         return []
     config = environ.get("CLAUDE_CONFIG_DIR") or os.path.join(os.path.expanduser("~"), ".claude")
-    return sorted(glob.glob(os.path.join(glob.escape(config), "projects", "*", glob.escape(session_id) + ".jsonl")))[:1]
+    return sorted(
+        glob.glob(
+            os.path.join(glob.escape(config), "projects", "*", glob.escape(session_id) + ".jsonl")
+        )
+    )[:1]
 
 
 def _thread(path: str) -> str:
-    """The thread's id in a name such as rollout-2026-11-30T08-38-19-01a22b9a-de0e-78e3-b801-7569ec7473bb.jsonl."""
-    return "-".join(os.path.basename(path)[:-len(".jsonl")].split("-")[-5:])
+    """The thread's id in a name such as
+    rollout-2026-11-30T08-38-19-01a22b9a-de0e-78e3-b801-7569ec7473bb.jsonl.
+    """
+    return "-".join(os.path.basename(path)[: -len(".jsonl")].split("-")[-5:])
 
 
 def _name(path: str) -> str:
-    """What the budget line calls a transcript: the start of the session's id, and of the sub-agent's."""
-    own, folder = os.path.basename(path)[:-len(".jsonl")], os.path.dirname(path)
-    return "%s agent %s" % (os.path.basename(os.path.dirname(folder))[:8], own[len("agent-"):][:8]) if os.path.basename(folder) == "subagents" else own[:8]
+    """What the budget line calls a transcript: the start of the session's id, and of the
+    sub-agent's.
+    """
+    own, folder = os.path.basename(path)[: -len(".jsonl")], os.path.dirname(path)
+    return (
+        f"{os.path.basename(os.path.dirname(folder))[:8]} agent {own[len('agent-') :][:8]}"
+        if os.path.basename(folder) == "subagents"
+        else own[:8]
+    )
 
 
 def _number(environ: dict, name: str) -> int:
@@ -139,4 +204,4 @@ def _is_set(environ: dict, name: str) -> bool:
 
 def _k(tokens: int) -> str:
     """Thousands, rounded down, below a thousand the number itself: 41600 gives 41k."""
-    return "%dk" % (tokens // 1000) if tokens >= 1000 else str(tokens)
+    return f"{tokens // 1000}k" if tokens >= 1000 else str(tokens)

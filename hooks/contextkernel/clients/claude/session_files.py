@@ -1,4 +1,7 @@
-"""A session's own folder: the one place that Read, grep and sed may open in every permission mode without a prompt."""
+"""A session's own folder: the one place that Read, grep and sed may open in every permission
+mode without a prompt.
+"""
+
 from __future__ import annotations
 
 import os
@@ -13,33 +16,45 @@ RECALL_COMMAND = re.compile(r"\bck\.py[\"']?\s+recall\s+[\"']?([0-9a-f]{8,64})\b
 
 
 def transcript_of(event: dict) -> str:
-    """The transcript of the agent that an event comes from: a sub-agent's is its own file beside the session's; "" where none is named."""
+    """The transcript of the agent that an event comes from: a sub-agent's is its own file beside
+    the session's; "" where none is named.
+    """
     path, agent = event.get("transcript_path"), event.get("agent_id")
     path = path if isinstance(path, str) else ""
-    return os.path.join(path[:-len(".jsonl")], AGENTS, "agent-%s.jsonl" % agent) if isinstance(agent, str) and agent and path.endswith(".jsonl") else path
+    return (
+        os.path.join(path[: -len(".jsonl")], AGENTS, f"agent-{agent}.jsonl")
+        if isinstance(agent, str) and agent and path.endswith(".jsonl")
+        else path
+    )
 
 
 def results_folder(transcript: str) -> str:
     """The `tool-results` folder beside a transcript; "" when the path is not a transcript's."""
-    return os.path.join(transcript[:-len(".jsonl")], "tool-results") if transcript.endswith(".jsonl") and paths.names_a_file(transcript) else ""
+    return (
+        os.path.join(transcript[: -len(".jsonl")], "tool-results")
+        if transcript.endswith(".jsonl") and paths.names_a_file(transcript)
+        else ""
+    )
 
 
 def recall_name(handle: str) -> str:
     """The file name under which a stored text lies in the session's folder."""
-    return "ck-%s.txt" % handle
+    return f"ck-{handle}.txt"
 
 
 def offer(transcript: str, handle: str, data: bytes) -> str:
-    """The path of the recall file, which holds just `data`; "" without a session folder. Raises OSError.
+    """The path of the recall file, which holds just `data`; "" without a session folder. Raises
+    OSError.
 
-    Always a copy: the client's own file of a persisted output grows while something it started in the background still prints (2.1.121).
+    Always a copy: the client's own file of a persisted output grows while something it started in
+    the background still prints (2.1.121).
     """
     folder = results_folder(transcript)
     if not folder or not os.path.isdir(os.path.dirname(os.path.dirname(folder))):
         return ""
     settings.make(folder)
     if os.path.islink(folder) or os.path.islink(os.path.dirname(folder)):
-        raise OSError("%s: a link leads out of the session's folder" % folder)
+        raise OSError(f"{folder}: a link leads out of the session's folder")
     path = os.path.join(folder, recall_name(handle))
     if _holds(path, data):
         return path
@@ -55,7 +70,9 @@ def _holds(path: str, data: bytes) -> bool:
 
 
 def recalled(tool: str, tool_input) -> str:
-    """The handle whose recall file a tool call opens (Read, or any shell command that names the file); "" for none."""
+    """The handle whose recall file a tool call opens (Read, or any shell command that names the
+    file); "" for none.
+    """
     if not isinstance(tool_input, dict):
         return ""
     text = tool_input.get("file_path") or tool_input.get("command") or tool_input.get("path") or ""

@@ -1,46 +1,53 @@
-"""The clients' settings files: read strictly, changed narrowly, written whole, and put back as they were.
+"""The clients' settings files: read strictly, changed narrowly, written whole, and put back as they
+were.
 
-A journal beside a copy of the file remembers what we added. As long as nobody has touched the file since, undoing means
-writing the old bytes back; otherwise only what we added is taken out, and everything else stays as it stands.
+A journal beside a copy of the file remembers what we added. As long as nobody has touched the file
+since, undoing means
+writing the old bytes back; otherwise only what we added is taken out, and everything else stays as
+it stands.
 """
+
 from __future__ import annotations
 
 import hashlib
 import json
 import os
 import re
-from typing import Callable, Dict, List, NamedTuple, Optional, Tuple
+from typing import Callable, NamedTuple
 
-from contextkernel.store import files, settings as state
+from contextkernel.store import files
+from contextkernel.store import settings as state
 
 MOST = 16 * 1024 * 1024  # bytes of a settings file; the largest seen holds 60 KB
 BOM = b"\xef\xbb\xbf"
 
 
 class Refused(Exception):
-    """A file that cannot be changed without risk of losing something; says which and why. Nothing was written."""
+    """A file that cannot be changed without risk of losing something; says which and why.
+    Nothing was written.
+    """
 
 
-def _unique(pairs: List[Tuple[str, object]]) -> dict:
+def _unique(pairs: list[tuple[str, object]]) -> dict:
     names = [name for name, _ in pairs]
     for name in names:
         if names.count(name) > 1:
-            raise ValueError("the key %s is there twice" % json.dumps(name))
+            raise ValueError(f"the key {json.dumps(name)} is there twice")
     return dict(pairs)
 
 
 def _no_constant(word: str) -> float:
-    raise ValueError("%s is not JSON" % word)
+    raise ValueError(f"{word} is not JSON")
 
 
 def _finite(text: str) -> float:
     number = float(text)
     if number - number != 0:
-        raise ValueError("the number %s does not fit" % text)
+        raise ValueError(f"the number {text} does not fit")
     return number
 
 
-def read(path: str) -> Optional[bytes]:
+def read(path: str) -> bytes | None:
     """The bytes of a file; None when there is none. Raises Refused when it cannot be read."""
     try:
         return files.content(path, MOST)
@@ -48,28 +55,35 @@ def read(path: str) -> Optional[bytes]:
         return None
     except (OSError, ValueError) as error:
         why = getattr(error, "strerror", None) or error
-        raise Refused("%s cannot be read (%s)" % (path, why)) from error
+        raise Refused(f"{path} cannot be read ({why})") from error
 
 
-def parse(raw: Optional[bytes], path: str) -> dict:
+def parse(raw: bytes | None, path: str) -> dict:
     """The settings in a file's bytes; {} for none or blank ones.
 
-    Raises Refused for whatever a rewrite would lose or change: comments, trailing commas, double keys, no object.
+    Raises Refused for whatever a rewrite would lose or change: comments, trailing commas, double
+    keys, no object.
     """
     if raw is None or not raw.strip():
         return {}
     try:
-        settings = json.loads((raw[3:] if raw.startswith(BOM) else raw).decode("utf-8"), object_pairs_hook=_unique,
-                              parse_constant=_no_constant, parse_float=_finite)
+        settings = json.loads(
+            (raw[3:] if raw.startswith(BOM) else raw).decode("utf-8"),
+            object_pairs_hook=_unique,
+            parse_constant=_no_constant,
+            parse_float=_finite,
+        )
     except (ValueError, RecursionError) as error:
-        raise Refused("%s is not plain JSON (%s); it was left as it is" % (path, error)) from error
+        raise Refused(f"{path} is not plain JSON ({error}); it was left as it is") from error
     if not isinstance(settings, dict):
-        raise Refused("%s holds no JSON object; it was left as it is" % path)
+        raise Refused(f"{path} holds no JSON object; it was left as it is")
     return settings
 
 
-def dump(settings: dict, like: Optional[bytes] = None) -> bytes:
-    """Settings as bytes, with the indentation, line ends, byte order mark and final newline of `like` (default: 2 spaces)."""
+def dump(settings: dict, like: bytes | None = None) -> bytes:
+    """Settings as bytes, with the indentation, line ends, byte order mark and final newline of
+    `like` (default: 2 spaces).
+    """
     old = like or b"{\n  \n}\n"
     found = re.search(rb"\{\r?\n([ \t]+)", old)
     indent = found.group(1).decode() if found else "  "
@@ -78,12 +92,16 @@ def dump(settings: dict, like: Optional[bytes] = None) -> bytes:
         text.encode("utf-8")
     except UnicodeEncodeError:  # an escaped lone surrogate: only ASCII can carry it
         text = json.dumps(settings, indent=indent)
-    text = (text + "\n" if old.endswith(b"\n") else text).replace("\n", "\r\n" if b"\r\n" in old else "\n")
+    text = (text + "\n" if old.endswith(b"\n") else text).replace(
+        "\n", "\r\n" if b"\r\n" in old else "\n"
+    )
     return (BOM if old.startswith(BOM) else b"") + text.encode("utf-8")
 
 
 def write(path: str, raw: bytes) -> None:
-    """Replaces a file in one step, its mode kept (0600 for a new one), through symbolic links. Raises Refused."""
+    """Replaces a file in one step, its mode kept (0600 for a new one), through symbolic links.
+    Raises Refused.
+    """
     target = os.path.realpath(path)
     beside = ""
     try:
@@ -99,13 +117,14 @@ def write(path: str, raw: bytes) -> None:
     except OSError as error:
         if beside and os.path.exists(beside):
             os.unlink(beside)
-        raise Refused("%s cannot be written (%s)" % (path, error.strerror)) from error
+        raise Refused(f"{path} cannot be written ({error.strerror})") from error
 
 
-def restore_line_ends(path: str, before: Optional[bytes]) -> None:
+def restore_line_ends(path: str, before: bytes | None) -> None:
     """Give a file back the line ends that it had: Codex writes LF alone.  Raises Refused.
 
-    The very bytes of `before` where nothing but line ends differs; CRLF everywhere where `before` had no other.
+    The very bytes of `before` where nothing but line ends differs; CRLF everywhere where `before`
+    had no other.
     """
     now = read(path)
     if now is None or before is None or b"\r\n" not in before:
@@ -121,19 +140,24 @@ def restore_line_ends(path: str, before: Optional[bytes]) -> None:
         write(path, wanted)
 
 
-# -- what is put in and taken out; each returns the settings, changed in place -----------------------------------------
-def _member(settings: dict, names: Tuple[str, ...], kind: type):
-    """The container at a path of keys, made where missing. Raises Refused when something else stands there."""
+# -- what is put in and taken out; each returns the settings, changed in place ---------------------
+def _member(settings: dict, names: tuple[str, ...], kind: type):
+    """The container at a path of keys, made where missing. Raises Refused when something else
+    stands there.
+    """
     here = settings
     for depth, name in enumerate(names):
         wanted = kind if depth == len(names) - 1 else dict
         here = here.setdefault(name, wanted())
         if not isinstance(here, wanted):
-            raise Refused("%s in the settings is no %s; nothing was changed" % (".".join(names[:depth + 1]), "list" if wanted is list else "object"))
+            raise Refused(
+                f"{'.'.join(names[: depth + 1])} in the settings is no "
+                f"{'list' if wanted is list else 'object'}; nothing was changed"
+            )
     return here
 
 
-def add_hooks(settings: dict, hooks: Dict[str, List[dict]]) -> None:
+def add_hooks(settings: dict, hooks: dict[str, list[dict]]) -> None:
     """Appends hook groups by event; groups that are there already are not added twice."""
     for event, groups in hooks.items():
         present = _member(settings, ("hooks", event), list)
@@ -146,8 +170,16 @@ def remove_hooks(settings: dict, is_ours: Callable[[object], bool]) -> None:
     for groups in by_event.values() if isinstance(by_event, dict) else ():
         if not isinstance(groups, list):
             continue
-        for group in [group for group in groups if isinstance(group, dict) and isinstance(group.get("hooks"), list)]:
-            left = [hook for hook in group["hooks"] if not (isinstance(hook, dict) and is_ours(hook.get("command")))]
+        for group in [
+            group
+            for group in groups
+            if isinstance(group, dict) and isinstance(group.get("hooks"), list)
+        ]:
+            left = [
+                hook
+                for hook in group["hooks"]
+                if not (isinstance(hook, dict) and is_ours(hook.get("command")))
+            ]
             if len(left) < len(group["hooks"]):
                 group["hooks"][:] = left
                 if not left:
@@ -171,66 +203,90 @@ def remove_rule(settings: dict, rule: str) -> None:
         rules.remove(rule)
 
 
-def containers(settings: dict) -> List[str]:
+def containers(settings: dict) -> list[str]:
     """Dotted names of the objects and lists at the first two levels, as `prune` takes them."""
     named = []
     for name, value in settings.items():
         if isinstance(value, (dict, list)):
             named.append(name)
         if isinstance(value, dict):
-            named += ["%s.%s" % (name, inner) for inner, held in value.items() if isinstance(held, (dict, list))]
+            named += [
+                f"{name}.{inner}" for inner, held in value.items() if isinstance(held, (dict, list))
+            ]
     return named
 
 
-def empty(settings: dict) -> List[str]:
+def empty(settings: dict) -> list[str]:
     """Those containers that hold nothing."""
-    held = dict(settings, **{"%s.%s" % (name, inner): value for name, outer in settings.items() if isinstance(outer, dict) for inner, value in outer.items()})
+    held = dict(
+        settings,
+        **{
+            f"{name}.{inner}": value
+            for name, outer in settings.items()
+            if isinstance(outer, dict)
+            for inner, value in outer.items()
+        },
+    )
     return [name for name in containers(settings) if not held[name]]
 
 
-def prune(settings: dict, kept: List[str], within: Tuple[str, ...]) -> None:
-    """Drops empty objects and lists below the top-level keys `within`, unless they are among the `kept` containers."""
+def prune(settings: dict, kept: list[str], within: tuple[str, ...]) -> None:
+    """Drops empty objects and lists below the top-level keys `within`, unless they are among the
+    `kept` containers.
+    """
     for name in [name for name in within if isinstance(settings.get(name), (dict, list))]:
         value = settings[name]
         for inner in list(value) if isinstance(value, dict) else ():
-            if value[inner] in ({}, []) and "%s.%s" % (name, inner) not in kept:
+            if value[inner] in ({}, []) and f"{name}.{inner}" not in kept:
                 del value[inner]
         if value in ({}, []) and name not in kept:
             del settings[name]
 
 
-# -- the journal -----------------------------------------------------------------------------------------------------
+# -- the journal -----------------------------------------------------------------------------------
 class Journal(NamedTuple):
-    """What was done to one settings file. `before`: its bytes then (None: no file). `exact`: they may be written back."""
+    """What was done to one settings file. `before`: its bytes then (None: no file). `exact`:
+    they may be written back.
+    """
 
     path: str
-    before: Optional[bytes] = None
+    before: bytes | None = None
     exact: bool = False
     after: str = ""  # SHA-256 of the bytes that we left, "" when no file
-    commands: Tuple[str, ...] = ()  # of the script hooks
-    rules: Tuple[str, ...] = ()  # allow rules that were not there before
+    commands: tuple[str, ...] = ()  # of the script hooks
+    rules: tuple[str, ...] = ()  # allow rules that were not there before
     lane: bool = False  # the failure lane was switched on by us
 
 
-def digest(raw: Optional[bytes]) -> str:
+def digest(raw: bytes | None) -> str:
     """SHA-256 in hex; "" for no file."""
     return "" if raw is None else hashlib.sha256(raw).hexdigest()
 
 
-def _places(folder: str, path: str) -> Tuple[str, str]:
+def _places(folder: str, path: str) -> tuple[str, str]:
     name = hashlib.sha256(os.path.abspath(path).encode("utf-8", "surrogateescape")).hexdigest()[:12]
     return os.path.join(folder, name + ".json"), os.path.join(folder, name + ".before")
 
 
-def load_journal(folder: str, path: str) -> Optional[Journal]:
-    """The journal kept in `folder` about a settings file; None when there is none that can be read."""
+def load_journal(folder: str, path: str) -> Journal | None:
+    """The journal kept in `folder` about a settings file; None when there is none that can be
+    read.
+    """
     told, copy = _places(folder, path)
     raw, before = read(told), read(copy)
     if raw is None:
         return None
     try:
         rows = json.loads(raw)
-        return Journal(path, before, bool(rows["exact"]), str(rows["after"]), tuple(rows["commands"]), tuple(rows["rules"]), bool(rows["lane"]))
+        return Journal(
+            path,
+            before,
+            bool(rows["exact"]),
+            str(rows["after"]),
+            tuple(rows["commands"]),
+            tuple(rows["rules"]),
+            bool(rows["lane"]),
+        )
     except (ValueError, KeyError, TypeError):
         return None
 
@@ -242,8 +298,14 @@ def save_journal(folder: str, journal: Journal) -> None:
         write(copy, journal.before)
     elif os.path.exists(copy):
         os.unlink(copy)
-    rows = {"settings": journal.path, "exact": journal.exact, "after": journal.after,
-            "commands": list(journal.commands), "rules": list(journal.rules), "lane": journal.lane}
+    rows = {
+        "settings": journal.path,
+        "exact": journal.exact,
+        "after": journal.after,
+        "commands": list(journal.commands),
+        "rules": list(journal.rules),
+        "lane": journal.lane,
+    }
     write(told, (json.dumps(rows, indent=1) + "\n").encode("ascii"))
 
 
@@ -255,9 +317,11 @@ def drop_journal(folder: str, path: str) -> None:
 
 
 def opened(folder: str, path: str) -> Journal:
-    """The journal to write into before anything changes: the one there is, or a new one that holds the file as it is now.
+    """The journal to write into before anything changes: the one there is, or a new one that holds
+    the file as it is now.
 
-    A file that was changed since we left it cannot be put back to the byte: `exact` becomes False for good.
+    A file that was changed since we left it cannot be put back to the byte: `exact` becomes False
+    for good.
     """
     now = read(path)
     parse(now, path)
@@ -268,7 +332,9 @@ def opened(folder: str, path: str) -> Journal:
 
 
 def change(path: str, edit: Callable[[dict], object]) -> bool:
-    """Whether a settings file was rewritten: parses it, lets `edit` change it, writes it only if it became another. Raises Refused."""
+    """Whether a settings file was rewritten: parses it, lets `edit` change it, writes it only if
+    it became another. Raises Refused.
+    """
     raw = read(path)
     settings = parse(raw, path)
     held = json.dumps(settings)

@@ -1,4 +1,7 @@
-"""The argument that the client hands to a shell prefix: which command of the model's stands in it."""
+"""The argument that the client hands to a shell prefix: which command of the model's stands in
+it.
+"""
+
 from __future__ import annotations
 
 import hashlib
@@ -6,22 +9,38 @@ import re
 
 RAW = re.compile(r"(?:^|\s)#\s*ck:raw\b")
 RECALL = re.compile(r"\bck\.py[\"']?\s+recall\b|/tool-results/ck-[0-9a-f]{8,64}\.txt\b")
-_NOT_SAID = re.compile(r"<\s*/dev/null|[\s'\"\\]+")  # what the client adds, and what quoting may change
+_NOT_SAID = re.compile(
+    r"<\s*/dev/null|[\s'\"\\]+"
+)  # what the client adds, and what quoting may change
 _IN_QUOTES = '$`"\\!\n'  # a backslash in double quotes escapes these
 
-# Programs whose exit 1 is an answer: the client shows such a result as a success, up to 30,000 characters, and PostToolUse
+# Programs whose exit 1 is an answer: the client shows such a result as a success, up to 30,000
+# characters, and PostToolUse
 # has it.  Seen on 2.1.332; 2.1.121 and 2.1.200 know neither egrep and fgrep nor git.
 ANSWERING = frozenset(("grep", "egrep", "fgrep", "rg", "find", "diff", "test", "["))
 ANSWERING_GIT = frozenset(("diff", "grep"))
 
 
-def is_answer(code: int, words: "tuple[str, ...]") -> bool:
-    """Whether an exit code of the last simple command (its words) means no failure to the client."""
-    return code == 1 and bool(words) and (words[0] in ANSWERING or words[0] == "git" and words[1:2] != () and words[1] in ANSWERING_GIT)
+def is_answer(code: int, words: tuple[str, ...]) -> bool:
+    """Whether an exit code of the last simple command (its words) means no failure to the
+    client.
+    """
+    return (
+        code == 1
+        and bool(words)
+        and (
+            words[0] in ANSWERING
+            or words[0] == "git"
+            and words[1:2] != ()
+            and words[1] in ANSWERING_GIT
+        )
+    )
 
 
 def command_in(argument: str) -> str:
-    """The command that the argument evaluates: the word after `eval`, unquoted; the whole argument where there is none."""
+    """The command that the argument evaluates: the word after `eval`, unquoted; the whole
+    argument where there is none.
+    """
     at = argument.find("eval ")
     return _word(argument, at + len("eval ")) if at >= 0 else argument
 
@@ -34,7 +53,7 @@ def _word(text: str, at: int) -> str:
         if char == "'":
             close = text.find("'", at + 1)
             close = end if close < 0 else close
-            parts.append(text[at + 1:close])
+            parts.append(text[at + 1 : close])
             at = close + 1
         elif char == '"':
             at += 1
@@ -58,6 +77,8 @@ def wants_raw(command: str) -> bool:
 
 
 def key_of(command: str, session: str) -> str:
-    """16 hex digits that name a command of a session, however the client quotes it and wherever it adds `< /dev/null`."""
+    """16 hex digits that name a command of a session, however the client quotes it and wherever
+    it adds `< /dev/null`.
+    """
     told = session + "\0" + _NOT_SAID.sub("", command)
     return hashlib.sha256(told.encode("utf-8", "surrogatepass")).hexdigest()[:16]

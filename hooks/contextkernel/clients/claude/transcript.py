@@ -1,22 +1,33 @@
 """The transcript follower: what a session file says that was not read before.
 
-`advance(state, path)` is a function of a small JSON-able state and the file: the caller keeps the state.  The file is
-written by the client while we read: a last line without its newline is left for the next call, lines that are no JSON
+`advance(state, path)` is a function of a small JSON-able state and the file: the caller keeps the
+state.  The file is
+written by the client while we read: a last line without its newline is left for the next call,
+lines that are no JSON
 objects are skipped, and a file that shrank or was replaced is read from its start.
 """
+
 from __future__ import annotations
 
 import json
 import os
-from typing import Dict, List, NamedTuple, Optional, Tuple
+from typing import NamedTuple
 
 from contextkernel.store import files
 
 DEEPEST = 20  # blocks in blocks; the clients write two
-STEP = 4 * 1024 * 1024  # bytes read at most by one call: a hook's reply never waits behind a huge file
-LONGEST = 32 * 1024 * 1024  # bytes of a line beyond a step; a longer one is no row, and is left out piece by piece
-NO_MODEL = "<synthetic>"  # the model of rows that the client writes itself, about an error of the API; their usage is all zeros
-REFUSALS = ("hook_error_during_execution",)  # attachment types that say a replacement was not applied
+STEP = (
+    4 * 1024 * 1024
+)  # bytes read at most by one call: a hook's reply never waits behind a huge file
+LONGEST = (
+    32 * 1024 * 1024
+)  # bytes of a line beyond a step; a longer one is no row, and is left out piece by piece
+# the model of rows that the client writes itself, about an error of the API; their usage is all
+# zeros
+NO_MODEL = "<synthetic>"
+REFUSALS = (
+    "hook_error_during_execution",
+)  # attachment types that say a replacement was not applied
 
 
 class Result(NamedTuple):
@@ -29,16 +40,18 @@ class Result(NamedTuple):
 class News(NamedTuple):
     """What the new rows say. Dicts are by tool use id.
 
-    `usage` is that of the newest message of the file's own agent, None when there is none since the last compaction; `model` is its model,
-    with the client's [1m] where the row tells it (2.1.332 does, 2.1.121 and 2.1.200 do not).  `compacted_at`: tokens in the
+    `usage` is that of the newest message of the file's own agent, None when there is none since the
+    last compaction; `model` is its model,
+    with the client's [1m] where the row tells it (2.1.332 does, 2.1.121 and 2.1.200 do not).
+    `compacted_at`: tokens in the
     window when the client last compacted of its own accord, 0 for never.
     """
 
-    calls: Dict[str, str]  # names of the tools called
-    results: Dict[str, Result]
-    refusals: Dict[str, str]
+    calls: dict[str, str]  # names of the tools called
+    results: dict[str, Result]
+    refusals: dict[str, str]
     boundaries: int  # compactions
-    usage: Optional[dict]
+    usage: dict | None
     model: str
     skipped: int  # bytes jumped over because the file was met for the first time and is huge
     more: bool  # whether the file goes on beyond what was read
@@ -46,24 +59,34 @@ class News(NamedTuple):
 
 
 def text_of(content, depth: int = 0) -> str:
-    """The text of a message's content: a string, or the text blocks of a list (tool results are looked into, DEEPEST at most)."""
+    """The text of a message's content: a string, or the text blocks of a list (tool results are
+    looked into, DEEPEST at most).
+    """
     if isinstance(content, str):
         return content
     parts = []
     for block in content if isinstance(content, list) else ():
         if isinstance(block, dict):
-            inner = block.get("text") if block.get("type") == "text" else block.get("content") if block.get("type") == "tool_result" else None
+            inner = (
+                block.get("text")
+                if block.get("type") == "text"
+                else block.get("content")
+                if block.get("type") == "tool_result"
+                else None
+            )
             if inner is not None and depth < DEEPEST:
                 parts.append(text_of(inner, depth + 1))
     return "\n".join(parts)
 
 
 def advance(
-    state: dict, path: str, step: int = STEP, from_start: bool = True, last: Optional[int] = None
-) -> Tuple[dict, News]:
-    """(new state, news) after at most `step` more bytes of the file. A file that cannot be read gives no news.
+    state: dict, path: str, step: int = STEP, from_start: bool = True, last: int | None = None
+) -> tuple[dict, News]:
+    """(new state, news) after at most `step` more bytes of the file. A file that cannot be read
+    gives no news.
 
-    A file met for the first time is read from its last `last` bytes on only (None: from its start), with `from_start`
+    A file met for the first time is read from its last `last` bytes on only (None: from its start),
+    with `from_start`
     false from its last `step` bytes on.
     """
     last = last if from_start else step
@@ -71,7 +94,11 @@ def advance(
     try:
         with files.opened(path) as file:
             facts = os.fstat(file.fileno())
-            mine = state.get("inode") == facts.st_ino and isinstance(state.get("offset"), int) and state["offset"] <= facts.st_size
+            mine = (
+                state.get("inode") == facts.st_ino
+                and isinstance(state.get("offset"), int)
+                and state["offset"] <= facts.st_size
+            )
             offset = state["offset"] if mine else 0
             skipped = 0
             if not mine and last is not None and facts.st_size > last:
@@ -85,14 +112,20 @@ def advance(
     except (OSError, ValueError):
         return state, news
     rows = data[:end].split(b"\n")
-    news = _read(rows[1:] if skipped else rows, skipped, os.path.basename(os.path.dirname(path)) == "subagents")
-    return {"inode": facts.st_ino, "offset": offset + end}, news._replace(more=offset + end < facts.st_size and end > 0)
+    news = _read(
+        rows[1:] if skipped else rows,
+        skipped,
+        os.path.basename(os.path.dirname(path)) == "subagents",
+    )
+    return {"inode": facts.st_ino, "offset": offset + end}, news._replace(
+        more=offset + end < facts.st_size and end > 0
+    )
 
 
-def _read(lines: List[bytes], skipped: int, of_agent: bool) -> News:
-    calls: Dict[str, str] = {}
-    results: Dict[str, Result] = {}
-    refusals: Dict[str, str] = {}
+def _read(lines: list[bytes], skipped: int, of_agent: bool) -> News:
+    calls: dict[str, str] = {}
+    results: dict[str, Result] = {}
+    refusals: dict[str, str] = {}
     boundaries, usage, model, compacted_at = 0, None, "", 0
     for line in lines:
         row = _row(line)
@@ -102,7 +135,12 @@ def _read(lines: List[bytes], skipped: int, of_agent: bool) -> News:
         elif kind == "assistant":
             _take_calls(row, calls)
             message = row.get("message")
-            if (of_agent or not row.get("isSidechain")) and isinstance(message, dict) and isinstance(message.get("usage"), dict) and message.get("model") != NO_MODEL:
+            if (
+                (of_agent or not row.get("isSidechain"))
+                and isinstance(message, dict)
+                and isinstance(message.get("usage"), dict)
+                and message.get("model") != NO_MODEL
+            ):
                 usage, model = message["usage"], _model(message, row)
         elif kind == "attachment":
             inner = row.get("attachment")
@@ -126,28 +164,38 @@ def _row(line: bytes) -> dict:
 
 def _model(message: dict, row: dict) -> str:
     model = str(message.get("model") or "")
-    return model + "[1m]" if str(row.get("requestedModel") or "").endswith("[1m]") and not model.endswith("[1m]") else model
+    return (
+        model + "[1m]"
+        if str(row.get("requestedModel") or "").endswith("[1m]") and not model.endswith("[1m]")
+        else model
+    )
 
 
 def _compacted_at(row: dict) -> int:
     facts = row.get("compactMetadata")
-    size = facts.get("preTokens") if isinstance(facts, dict) and facts.get("trigger") == "auto" else 0
+    size = (
+        facts.get("preTokens") if isinstance(facts, dict) and facts.get("trigger") == "auto" else 0
+    )
     return size if isinstance(size, int) and size > 0 else 0
 
 
-def _blocks(row: dict) -> List[dict]:
+def _blocks(row: dict) -> list[dict]:
     message = row.get("message")
     content = message.get("content") if isinstance(message, dict) else None
-    return [block for block in content if isinstance(block, dict)] if isinstance(content, list) else []
+    return (
+        [block for block in content if isinstance(block, dict)] if isinstance(content, list) else []
+    )
 
 
-def _take_calls(row: dict, calls: Dict[str, str]) -> None:
+def _take_calls(row: dict, calls: dict[str, str]) -> None:
     for block in _blocks(row):
         if block.get("type") == "tool_use" and isinstance(block.get("id"), str):
             calls[block["id"]] = str(block.get("name") or "")
 
 
-def _take_results(row: dict, results: Dict[str, Result]) -> None:
+def _take_results(row: dict, results: dict[str, Result]) -> None:
     for block in _blocks(row):
         if block.get("type") == "tool_result" and isinstance(block.get("tool_use_id"), str):
-            results[block["tool_use_id"]] = Result(text_of(block.get("content")), bool(block.get("is_error")))
+            results[block["tool_use_id"]] = Result(
+                text_of(block.get("content")), bool(block.get("is_error"))
+            )

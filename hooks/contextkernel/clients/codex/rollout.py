@@ -1,20 +1,27 @@
-"""Codex's session file: a command's exit code, which its hook is not told, and how full the window is."""
+"""Codex's session file: a command's exit code, which its hook is not told, and how full the
+window is.
+"""
+
 from __future__ import annotations
 
 import json
 import os
 import re
-from typing import NamedTuple, Optional
+from typing import NamedTuple
 
 from contextkernel.store import files
 
-TAIL = 1024 * 1024  # bytes looked at: the row is among the newest, and holds at most 64 KiB of output, escaped
+TAIL = (
+    1024 * 1024
+)  # bytes looked at: the row is among the newest, and holds at most 64 KiB of output, escaped
 
 _THREAD = re.compile(r"[0-9a-fA-F-]{8,64}")
 
 
 class Occupancy(NamedTuple):
-    """`used` tokens of a window of `window` tokens, both by Codex's own count (the window less its reserve of 5 %); `model` "": not in the tail."""
+    """`used` tokens of a window of `window` tokens, both by Codex's own count (the window less
+    its reserve of 5 %); `model` "": not in the tail.
+    """
 
     model: str
     window: int
@@ -22,17 +29,26 @@ class Occupancy(NamedTuple):
 
 
 def of_thread(thread: str, environ: dict) -> str:
-    """The path of a thread's file, sessions/YYYY/MM/DD/rollout-TIME-THREAD.jsonl; "" when there is none (`--ephemeral`)."""
+    """The path of a thread's file, sessions/YYYY/MM/DD/rollout-TIME-THREAD.jsonl; "" when there
+    is none (`--ephemeral`).
+    """
     if not _THREAD.fullmatch(thread):
         return ""
     import glob  # late: a hook needs none of this
 
     home = environ.get("CODEX_HOME") or os.path.join(os.path.expanduser("~"), ".codex")
-    return max(glob.glob(os.path.join(glob.escape(home), "sessions", "*", "*", "*", "rollout-*-%s.jsonl" % thread)), default="")
+    return max(
+        glob.glob(
+            os.path.join(glob.escape(home), "sessions", "*", "*", "*", f"rollout-*-{thread}.jsonl")
+        ),
+        default="",
+    )
 
 
-def occupancy(path: str) -> Optional[Occupancy]:
-    """The newest state of the window; None when the file's tail does not tell it.  The newest row counts, also after a compaction."""
+def occupancy(path: str) -> Occupancy | None:
+    """The newest state of the window; None when the file's tail does not tell it.  The newest
+    row counts, also after a compaction.
+    """
     model, window, used = "", 0, -1
     for row in reversed(_tail(path)):
         if used < 0 and (b'"token_count"' in row or b'"token_usage_record"' in row):
@@ -53,7 +69,11 @@ def occupancy(path: str) -> Optional[Occupancy]:
 
 
 def _count(value: object, otherwise: int) -> int:
-    return value if isinstance(value, int) and not isinstance(value, bool) and value >= 0 else otherwise
+    return (
+        value
+        if isinstance(value, int) and not isinstance(value, bool) and value >= 0
+        else otherwise
+    )
 
 
 def _payload(row: bytes) -> dict:
@@ -64,7 +84,7 @@ def _payload(row: bytes) -> dict:
     return payload if isinstance(payload, dict) else {}
 
 
-def _tail(path: str) -> "list[bytes]":
+def _tail(path: str) -> list[bytes]:
     """The file's newest whole rows; [] when it cannot be read."""
     try:
         with files.opened(path) as file:
@@ -76,8 +96,9 @@ def _tail(path: str) -> "list[bytes]":
     return rows[1:] if start else rows
 
 
-def exit_code(path: str, tool_use_id: str) -> Optional[int]:
-    """The exit code of a finished command; None when the file does not tell it (then nothing may replace its output).
+def exit_code(path: str, tool_use_id: str) -> int | None:
+    """The exit code of a finished command; None when the file does not tell it (then nothing may
+    replace its output).
 
     The row is on disk before the PostToolUse hook starts (0.150 to 0.171, direct and code mode).
     """
@@ -91,10 +112,14 @@ def exit_code(path: str, tool_use_id: str) -> Optional[int]:
     return None
 
 
-def _code_in(row: bytes, tool_use_id: str) -> Optional[int]:
+def _code_in(row: bytes, tool_use_id: str) -> int | None:
     payload = _payload(row)
     item = payload.get("item") if payload.get("type") == "item_completed" else None
-    if not isinstance(item, dict) or item.get("type") != "CommandExecution" or item.get("id") != tool_use_id:
+    if (
+        not isinstance(item, dict)
+        or item.get("type") != "CommandExecution"
+        or item.get("id") != tool_use_id
+    ):
         return None
     code = item.get("exit_code")
     return code if isinstance(code, int) and not isinstance(code, bool) else None

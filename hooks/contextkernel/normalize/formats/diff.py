@@ -1,12 +1,25 @@
-"""Unified diffs: small ones whole; of large ones every header, and whole hunks in turn from each file."""
+"""Unified diffs: small ones whole; of large ones every header, and whole hunks in turn from each
+file.
+"""
+
 from __future__ import annotations
 
 import re
 from bisect import bisect_left, bisect_right
-from typing import List, NamedTuple, Optional
+from typing import NamedTuple
 
 from contextkernel.normalize.document import Page
-from contextkernel.normalize.layout import CONTEXT, FACT, MUST, NOTABLE, PLAIN, RARE, Ask, Plan, Unit
+from contextkernel.normalize.layout import (
+    CONTEXT,
+    FACT,
+    MUST,
+    NOTABLE,
+    PLAIN,
+    RARE,
+    Ask,
+    Plan,
+    Unit,
+)
 from contextkernel.normalize.severity import FAULT, severity
 
 WHOLE = 400  # changed lines; up to here nothing of a diff is left out
@@ -14,7 +27,10 @@ ROOM = 10000  # characters for a larger one
 BLOCK = 60  # lines; longer hunks are offered in pieces
 LOCK_START, LOCK_END = 4, 5  # lines of a generated file's hunk that stay
 FILE = re.compile(r"diff --(?:git|cc|combined) |Index: |diff -")
-GENERATED = re.compile(r"(?i)(?:^|/)(?:go\.sum|[\w.-]*\.lock)$|(?:\.min\.(?:js|css)|\.(?:map|snap|svg|pb\.go)|_pb2\.py|\.generated\.\w+)$|(?:^|/)(?:dist|vendor|node_modules)/")
+GENERATED = re.compile(
+    r"(?i)(?:^|/)(?:go\.sum|[\w.-]*\.lock)$|(?:\.min\.(?:js|css)|\.(?:map|snap|svg|pb\.go)"
+    r"|_pb2\.py|\.generated\.\w+)$|(?:^|/)(?:dist|vendor|node_modules)/"
+)
 LOCKED = re.compile(r"(?i)[\w.-]*\.(?:json|ya?ml|toml)$")  # with "lock" before its extension
 
 
@@ -27,19 +43,26 @@ class Part(NamedTuple):
     file: int
 
 
-def plan(page: Page, ask: Ask) -> Optional[Plan]:
-    """All lines of a small diff (nothing to do), else headers and hunks by turns; None when there is no hunk."""
+def plan(page: Page, ask: Ask) -> Plan | None:
+    """All lines of a small diff (nothing to do), else headers and hunks by turns; None when
+    there is no hunk.
+    """
     parts = _parts(page.lines)
     hunks = [part for part in parts if part.kind == "hunk"]
     if not hunks:
         return None
-    changed = sum(line[:1] in "+-" for part in hunks for line in page.lines[part.first:part.last + 1] if line)
+    changed = sum(
+        line[:1] in "+-"
+        for part in hunks
+        for line in page.lines[part.first : part.last + 1]
+        if line
+    )
     size = sum(map(len, page.lines)) + len(page.lines)
     small = changed <= WHOLE
     if small and size < ask.hard and not _foreign(page.lines, parts):
         return Plan([])
     names = _names(page.lines, parts)
-    units: List[Unit] = []
+    units: list[Unit] = []
     turns: dict = {}
     for part in parts:
         if part.kind == "text" and not _is_message(page.lines, part):
@@ -49,29 +72,54 @@ def plan(page: Page, ask: Ask) -> Optional[Plan]:
         elif small:
             units.append(Unit(part.first, part.last, MUST))
         elif part.kind == "head":
-            units += [Unit(index, index, MUST if FILE.match(page.lines[index]) else NOTABLE if page.lines[index][:3] in ("---", "+++", "ind", "new", "del", "old", "ren", "sim", "Bin") else RARE)
-                      for index in range(part.first, part.last + 1)]
+            units += [
+                Unit(
+                    index,
+                    index,
+                    MUST
+                    if FILE.match(page.lines[index])
+                    else NOTABLE
+                    if page.lines[index][:3]
+                    in ("---", "+++", "ind", "new", "del", "old", "ren", "sim", "Bin")
+                    else RARE,
+                )
+                for index in range(part.first, part.last + 1)
+            ]
         else:
             turn = turns[part.file] = turns.get(part.file, -1) + 1
             units += _hunk_units(page, part, turn, _is_generated(names[part.file]))
-    return Plan(units, "" if small else "diff shown in part, not a patch", _digest(page.lines, parts, names), 0 if ask.exit_code else ROOM)
+    return Plan(
+        units,
+        "" if small else "diff shown in part, not a patch",
+        _digest(page.lines, parts, names),
+        0 if ask.exit_code else ROOM,
+    )
 
 
 def _is_generated(name: str) -> bool:
     """Whether a file is written by a tool: lock files, bundles, what lies in a folder of copies."""
     last = name.rsplit("/", 1)[-1]
-    return GENERATED.search(name) is not None or LOCKED.match(last) is not None and "lock" in last.rpartition(".")[0].lower()
+    return (
+        GENERATED.search(name) is not None
+        or LOCKED.match(last) is not None
+        and "lock" in last.rpartition(".")[0].lower()
+    )
 
 
-def _parts(lines: List[str]) -> List[Part]:
-    parts: List[Part] = []
+def _parts(lines: list[str]) -> list[Part]:
+    parts: list[Part] = []
     kind, start, file, left = "text", 0, -1, [0, 0]
     for index, line in enumerate(lines):
         new = kind
         if kind == "hunk" and (left[0] > 0 or left[1] > 0):
             left = _counted(line, left)
             continue
-        if FILE.match(line) or (kind != "head" and line.startswith("--- ") and index + 1 < len(lines) and lines[index + 1].startswith("+++ ")):
+        if FILE.match(line) or (
+            kind != "head"
+            and line.startswith("--- ")
+            and index + 1 < len(lines)
+            and lines[index + 1].startswith("+++ ")
+        ):
             new, file = "head", file + 1
         elif line.startswith("@@"):
             new, left = "hunk", _size(line)
@@ -88,12 +136,16 @@ def _parts(lines: List[str]) -> List[Part]:
     return parts
 
 
-def _size(line: str) -> List[int]:
+def _size(line: str) -> list[int]:
     match = re.match(r"@@+ -\d+(?:,(\d{1,9}))?(?: -\d+(?:,\d+)?)* \+\d+(?:,(\d{1,9}))? @@", line)
-    return [int(match.group(1) or 1), int(match.group(2) or 1)] if match and not line.startswith("@@@") else [0, 0]
+    return (
+        [int(match.group(1) or 1), int(match.group(2) or 1)]
+        if match and not line.startswith("@@@")
+        else [0, 0]
+    )
 
 
-def _counted(line: str, left: List[int]) -> List[int]:
+def _counted(line: str, left: list[int]) -> list[int]:
     if line.startswith("+"):
         return [left[0], left[1] - 1]
     if line.startswith("-"):
@@ -105,61 +157,96 @@ def _counted(line: str, left: List[int]) -> List[int]:
     return left  # a line that no hunk holds; it stays within and is shown
 
 
-def _names(lines: List[str], parts: List[Part]) -> dict:
+def _names(lines: list[str], parts: list[Part]) -> dict:
     names: dict = {-1: ""}
     for part in parts:
         names.setdefault(part.file, "")
         if part.kind == "head":
-            for line in lines[part.first:part.last + 1]:
-                match = re.match(r"\+\+\+ (?:b/)?([^\t]+)|diff --git a/(?:.*) b/(.*)|Index: (.*)", line)
+            for line in lines[part.first : part.last + 1]:
+                match = re.match(
+                    r"\+\+\+ (?:b/)?([^\t]+)|diff --git a/(?:.*) b/(.*)|Index: (.*)", line
+                )
                 if match and (match.group(1) or "") != "/dev/null":
-                    names[part.file] = match.group(1) or match.group(2) or match.group(3) or names[part.file]
+                    names[part.file] = (
+                        match.group(1) or match.group(2) or match.group(3) or names[part.file]
+                    )
     return names
 
 
-def _is_message(lines: List[str], part: Part) -> bool:
+def _is_message(lines: list[str], part: Part) -> bool:
     """Whether text between diffs is a commit's header and message (or too short to matter)."""
-    return part.last - part.first < 40 or any(line.startswith("commit ") for line in lines[part.first:part.first + 3])
+    return part.last - part.first < 40 or any(
+        line.startswith("commit ") for line in lines[part.first : part.first + 3]
+    )
 
 
-def _foreign(lines: List[str], parts: List[Part]) -> bool:
+def _foreign(lines: list[str], parts: list[Part]) -> bool:
     return any(part.kind == "text" and not _is_message(lines, part) for part in parts)
 
 
-def _foreign_units(page: Page, part: Part, ask: Ask) -> List[Unit]:
+def _foreign_units(page: Page, part: Part, ask: Ask) -> list[Unit]:
     """Another command's output beside the diff, by its templates."""
     from contextkernel.normalize.survey import Survey, unit_of
 
-    survey = Survey(page.lines[part.first:part.last + 1], bool(ask.exit_code))
-    return [unit_of(page, part.first + index, rank) for index, rank in sorted(survey.ranks().items())]
+    survey = Survey(page.lines[part.first : part.last + 1], bool(ask.exit_code))
+    return [
+        unit_of(page, part.first + index, rank) for index, rank in sorted(survey.ranks().items())
+    ]
 
 
-def _text_units(page: Page, part: Part) -> List[Unit]:
+def _text_units(page: Page, part: Part) -> list[Unit]:
     """Commit headers and messages: hash, subject and faults first."""
     units = []
     body = 0
     for index in range(part.first, part.last + 1):
         line = page.lines[index]
-        body = 0 if line.startswith("commit ") else body + bool(line.startswith("    ") and line.strip())
-        rank = MUST if line.startswith("commit ") or line.startswith("    ") and body == 1 else NOTABLE if not line.startswith("    ") and line.strip() else CONTEXT
+        body = (
+            0
+            if line.startswith("commit ")
+            else body + bool(line.startswith("    ") and line.strip())
+        )
+        rank = (
+            MUST
+            if line.startswith("commit ") or line.startswith("    ") and body == 1
+            else NOTABLE
+            if not line.startswith("    ") and line.strip()
+            else CONTEXT
+        )
         units.append(Unit(index, index, rank))
     return units
 
 
-def _hunk_units(page: Page, part: Part, turn: int, generated: bool) -> List[Unit]:
+def _hunk_units(page: Page, part: Part, turn: int, generated: bool) -> list[Unit]:
     lines = page.lines
     header = Unit(part.first, part.first, FACT if turn < 40 else NOTABLE)
-    odd = [i for i in range(part.first + 1, part.last + 1) if lines[i] and lines[i][0] not in "+- \\" or severity(lines[i][:200]) == FAULT and generated]
+    odd = [
+        i
+        for i in range(part.first + 1, part.last + 1)
+        if lines[i]
+        and lines[i][0] not in "+- \\"
+        or severity(lines[i][:200]) == FAULT
+        and generated
+    ]
     if generated:
         last, faulty = part.last - LOCK_END, set(odd)
-        shown = [i for i in range(part.first + 1, part.last + 1) if i <= part.first + LOCK_START or i > last] if turn < 3 else []
-        return [header] + [Unit(i, i, NOTABLE if i not in faulty else FACT) for i in sorted(faulty.union(shown))]
+        shown = (
+            [
+                i
+                for i in range(part.first + 1, part.last + 1)
+                if i <= part.first + LOCK_START or i > last
+            ]
+            if turn < 3
+            else []
+        )
+        return [header] + [
+            Unit(i, i, NOTABLE if i not in faulty else FACT) for i in sorted(faulty.union(shown))
+        ]
     units, start = [header], part.first + 1
     while start <= part.last:
         end = min(part.last, start + BLOCK - 1)
         if part.last - end < BLOCK // 3:
             end = part.last
-        cut = odd[bisect_left(odd, start):bisect_right(odd, end)]
+        cut = odd[bisect_left(odd, start) : bisect_right(odd, end)]
         for index in cut:
             if index > start:
                 units.append(Unit(start, index - 1, PLAIN, None, "gap", turn))
@@ -171,14 +258,15 @@ def _hunk_units(page: Page, part: Part, turn: int, generated: bool) -> List[Unit
     return units
 
 
-def _digest(lines: List[str], parts: List[Part], names: dict):
+def _digest(lines: list[str], parts: list[Part], names: dict):
     """Words for a gap: the file and how many changed lines are hidden."""
     starts = [part.first for part in parts]
 
     def words(first: int, last: int) -> str:
-        added = sum(line.startswith("+") for line in lines[first:last + 1])
-        removed = sum(line.startswith("-") for line in lines[first:last + 1])
+        added = sum(line.startswith("+") for line in lines[first : last + 1])
+        removed = sum(line.startswith("-") for line in lines[first : last + 1])
         at = bisect_right(starts, first) - 1
         name = names[parts[at].file if at >= 0 and first <= parts[at].last else -1]
-        return "%s +%d -%d" % (name if len(name) < 34 else "…" + name[-32:], added, removed)
+        return f"{name if len(name) < 34 else '…' + name[-32:]} +{added} -{removed}"
+
     return words

@@ -1,27 +1,41 @@
-"""git diff --stat: padding squeezed, the bars as the signs they hold; every path and number stays."""
+"""git diff --stat: padding squeezed, the bars as the signs they hold; every path and number
+stays.
+"""
+
 from __future__ import annotations
 
 import re
-from typing import List, Optional
 
 from contextkernel.normalize.document import Page
 from contextkernel.normalize.layout import MUST, Ask, Plan, Unit
 
-ROW = re.compile(r" (?P<path>\S.*?)(?<=\S)\s+\| +(?P<count>\d+|Bin\b.*?)(?: |(?<![+-]))(?P<bar>[+-]*)$")
+ROW = re.compile(
+    r" (?P<path>\S.*?)(?<=\S)\s+\| +(?P<count>\d+|Bin\b.*?)(?: |(?<![+-]))(?P<bar>[+-]*)$"
+)
 FEWEST = 8
 ROOM = 20000
 
 
-def plan(page: Page, ask: Ask) -> Optional[Plan]:
+def plan(page: Page, ask: Ask) -> Plan | None:
     """Rows without padding; None for a text that is mostly something else."""
     rows = [ROW.match(line) for line in page.lines]
-    if sum(row is not None for row in rows) < max(FEWEST, 0.7 * sum(1 for line in page.lines if line.strip())):
+    if sum(row is not None for row in rows) < max(
+        FEWEST, 0.7 * sum(1 for line in page.lines if line.strip())
+    ):
         return None
-    units: List[Unit] = []
+    units: list[Unit] = []
     for index, row in enumerate(rows):
         if row is None:
             units.append(Unit(index, index, MUST))
             continue
         signs = ("+" if "+" in row.group("bar") else "") + ("-" if "-" in row.group("bar") else "")
-        units.append(Unit(index, index, MUST, ((" %s | %s %s" % (row.group("path"), row.group("count"), signs)).rstrip(),), "padding"))
+        units.append(
+            Unit(
+                index,
+                index,
+                MUST,
+                ((f" {row.group('path')} | {row.group('count')} {signs}").rstrip(),),
+                "padding",
+            )
+        )
     return Plan(units, "bars of the diffstat shortened to their signs", None, ROOM)

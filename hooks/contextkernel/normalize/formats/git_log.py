@@ -1,27 +1,39 @@
-"""git log: one line per commit for hash, date and author; subjects and bodies stay, trailers are folded."""
+"""git log: one line per commit for hash, date and author; subjects and bodies stay, trailers are
+folded.
+"""
+
 from __future__ import annotations
 
 import re
-from typing import Dict, List, Optional
 
 from contextkernel.normalize.document import Page
-from contextkernel.normalize.layout import CONTEXT, FACT, MUST, NOTABLE, PLAIN, Ask, Plan, Unit
+from contextkernel.normalize.layout import FACT, MUST, PLAIN, Ask, Plan, Unit
 from contextkernel.normalize.severity import FAULT, severity
 
 COMMIT = re.compile(r"commit ([0-9a-f]{7,40})( \(.*\))?$")
 FIELD = re.compile(r"(Author|AuthorDate|Commit|CommitDate|Date|Merge):\s+(.*)$")
 DATE = re.compile(r"\w{3} (\w{3}) (\d{1,2}) (\d\d:\d\d):\d\d (\d{4}) ([+-]\d{4})$")
 MONTHS = "Jan Feb Mar Apr May Jun Jul Aug Sep Oct Nov Dec".split()
-TRAILER = re.compile(r"(?i)\s+(?:co-authored-by|signed-off-by|reviewed-by|acked-by|tested-by|cc|change-id|reported-by|suggested-by|(?:🤖 )?generated with)[: ]")
-KNOWN = re.compile(  # what a log holds besides headers and messages: notes, stats, modes, names, diffs, signatures
-    r"    |(?:Notes|Reflog|Submodule)\b|[MADRCTUX]\d*\t|[\d-]+\t[\d-]+\t|:+\d{6} | \S.* \| | *\d+ files? changed| (?:create|delete|rename|copy|mode|rewrite) | +[\d.]+% |  [<>] |gpg: |Primary key |---$")
-IN_DIFF = re.compile(r"[ +\\-]|@@|diff |index |(?:new|deleted|old) (?:file )?mode |(?:similarity|dissimilarity) index |(?:rename|copy) (?:from|to) |Binary files ")
+TRAILER = re.compile(
+    r"(?i)\s+(?:co-authored-by|signed-off-by|reviewed-by|acked-by|tested-by|cc|change-id"
+    r"|reported-by|suggested-by|(?:🤖 )?generated with)[: ]"
+)
+# what a log holds besides headers and messages: notes, stats, modes, names, diffs, signatures
+KNOWN = re.compile(
+    r"    |(?:Notes|Reflog|Submodule)\b|[MADRCTUX]\d*\t|[\d-]+\t[\d-]+\t|:+\d{6} | \S.* \| | "
+    r"*\d+ files? changed| (?:create|delete|rename|copy|mode|rewrite) | +[\d.]+% |  [<>] "
+    r"|gpg: |Primary key |---$"
+)
+IN_DIFF = re.compile(
+    r"[ +\\-]|@@|diff |index |(?:new|deleted|old) (?:file )?mode |(?:similarity"
+    r"|dissimilarity) index |(?:rename|copy) (?:from|to) |Binary files "
+)
 FOREIGN, FOREIGN_ROOM = 12, 2500  # lines and characters of another command that may follow the log
 HASH = 12  # digits that stay: unique in any repository of practical size, and git takes them
 ROOM = 11000
 
 
-def plan(page: Page, ask: Ask) -> Optional[Plan]:
+def plan(page: Page, ask: Ask) -> Plan | None:
     """Headers as one line each; None when the text does not begin with a commit."""
     starts = [i for i, line in enumerate(page.lines) if COMMIT.match(line)]
     if len(starts) < 3 or starts[0] != 0:
@@ -30,25 +42,43 @@ def plan(page: Page, ask: Ask) -> Optional[Plan]:
     tail = next((i for i in foreign if i > starts[-1]), len(page.lines))
     if len(foreign) > FOREIGN or sum(map(len, page.lines[tail:])) > FOREIGN_ROOM:
         return None  # the output of another command follows
-    units: List[Unit] = []
+    units: list[Unit] = []
     same = _constant(page.lines, starts)
     for turn, (start, end) in enumerate(zip(starts, starts[1:] + [tail])):
         units += _commit(page.lines, start, end, turn, same)
     units += [Unit(i, i, MUST, turn=-1) for i in range(tail, len(page.lines))]
-    words = "; on all commits " + ", ".join(value for value in same.values() if value) if any(same.values()) else ""
-    return Plan(units, "git log, a header is one line, trailers folded" + words, None, 0 if ask.exit_code else ROOM)
+    words = (
+        "; on all commits " + ", ".join(value for value in same.values() if value)
+        if any(same.values())
+        else ""
+    )
+    return Plan(
+        units,
+        "git log, a header is one line, trailers folded" + words,
+        None,
+        0 if ask.exit_code else ROOM,
+    )
 
 
-def _constant(lines: List[str], starts: List[int]) -> Dict[str, str]:
+def _constant(lines: list[str], starts: list[int]) -> dict[str, str]:
     """The author and the time zone that all commits share, "" when they differ."""
     authors = {line[7:].strip() for line in lines if line.startswith("Author:")}
-    zones = {line.rsplit(" ", 1)[-1] for line in lines if line.startswith("Date:") and DATE.match(line[5:].strip())}
-    return {"author": authors.pop() if len(authors) == 1 else "", "zone": zones.pop() if len(zones) == 1 else ""}
+    zones = {
+        line.rsplit(" ", 1)[-1]
+        for line in lines
+        if line.startswith("Date:") and DATE.match(line[5:].strip())
+    }
+    return {
+        "author": authors.pop() if len(authors) == 1 else "",
+        "zone": zones.pop() if len(zones) == 1 else "",
+    }
 
 
-def _foreign(lines: List[str], starts: List[int]) -> List[int]:
-    """Indexes of lines that no log holds.  Bare names are a log's (--name-only) when earlier commits have some."""
-    found: List[int] = []
+def _foreign(lines: list[str], starts: list[int]) -> list[int]:
+    """Indexes of lines that no log holds.  Bare names are a log's (--name-only) when earlier
+    commits have some.
+    """
+    found: list[int] = []
     names = False
     for turn, (start, end) in enumerate(zip(starts, starts[1:] + [len(lines)])):
         at, bare, diff, last = start + 1, [], False, turn == len(starts) - 1
@@ -65,7 +95,7 @@ def _foreign(lines: List[str], starts: List[int]) -> List[int]:
     return sorted(found)
 
 
-def _commit(lines: List[str], start: int, end: int, turn: int, same: Dict[str, str]) -> List[Unit]:
+def _commit(lines: list[str], start: int, end: int, turn: int, same: dict[str, str]) -> list[Unit]:
     match = COMMIT.match(lines[start])
     words = ["commit " + match.group(1)[:HASH] + (match.group(2) or "")]
     at = start + 1
@@ -90,7 +120,20 @@ def _commit(lines: List[str], start: int, end: int, turn: int, same: Dict[str, s
         elif TRAILER.match(line):
             units.append(Unit(index, index, MUST, (), "trailer"))
         else:
-            units.append(Unit(index, index, MUST if subject else FACT if severity(line) == FAULT or not line.startswith("    ") else PLAIN, None, "gap", turn))
+            units.append(
+                Unit(
+                    index,
+                    index,
+                    MUST
+                    if subject
+                    else FACT
+                    if severity(line) == FAULT or not line.startswith("    ")
+                    else PLAIN,
+                    None,
+                    "gap",
+                    turn,
+                )
+            )
             subject = False
     return units
 
@@ -107,4 +150,4 @@ def _date(value: str) -> str:
     if not match or match.group(1) not in MONTHS:
         return value
     month, day, time, year, zone = match.groups()
-    return "%s-%02d-%02d %s %s" % (year, MONTHS.index(month) + 1, int(day), time, zone)
+    return f"{year}-{MONTHS.index(month) + 1:02}-{int(day):02} {time} {zone}"

@@ -1,42 +1,60 @@
 """git status: no path is left out; from 120 paths on, the names of a folder share a line.
 
-A text that holds more than a few lines of another command is left to the formats that know those lines.
+A text that holds more than a few lines of another command is left to the formats that know those
+lines.
 """
+
 from __future__ import annotations
 
 import re
-from typing import List, Optional
 
 from contextkernel.normalize.document import Page
 from contextkernel.normalize.formats.path_list import folders
-from contextkernel.normalize.survey import Survey, unit_of
 from contextkernel.normalize.layout import MUST, Ask, Plan, Unit
+from contextkernel.normalize.survey import Survey, unit_of
 
 SHORT = re.compile(r"(?!  )(?P<code>[ MADRCUT?!][ MADRCUT?!]) (?P<path>\S.*)$")
-LONG = re.compile(r"(?P<code>\t(?:modified|deleted|new file|renamed|both modified|added by us|deleted by them|typechange):\s+|\t)(?P<path>(?!at |\.\.\. \d)\S.*)$")
+LONG = re.compile(
+    r"(?P<code>\t(?:modified|deleted|new file|renamed|both modified|added by us|deleted by "
+    r"them|typechange):\s+|\t)(?P<path>(?!at |\.\.\. \d)\S.*)$"
+)
 OWN = re.compile(  # what git says around the paths
-    r"## |# branch\.|# stash |[12u] [.MTADRCU]{2} [NS]|[?!] \S|  \(|On branch |HEAD detached |Not currently on |Your branch |and have \d+ and \d+ different |No commits yet|Initial commit|nothing |"
-    r"no changes added |Changes |Untracked files|Ignored files|Unmerged paths|Submodules? |You (?:are|have|can) |All conflicts |It took \d|Your stash |interactive rebase |"
-    r"Last commands? |Next commands? |No commands |   (?:pick|p|reword|edit|squash|fixup|exec|drop) |warning: |hint: ")
+    r"## |# branch\.|# stash |[12u] [.MTADRCU]{2} [NS]|[?!] \S|  \(|On branch |HEAD detached |Not "
+    r"currently on |Your branch |and have \d+ and \d+ different |No commits yet|Initial commit"
+    r"|nothing |"
+    r"no changes added |Changes |Untracked files|Ignored files|Unmerged paths|Submodules? |You "
+    r"(?:are|have|can) |All conflicts |It took \d|Your stash |interactive rebase |"
+    r"Last commands? |Next commands? |No commands |   (?:pick|p|reword|edit|squash|fixup|exec"
+    r"|drop) |warning: |hint: "
+)
 MANY = 120
 ROOM = 14000
 FAILURE_ROOM = 7500  # characters of paths when the client cuts at 10,000
-FOREIGN, FOREIGN_ROOM = 12, 1500  # lines and characters of another command that may stand among them
+FOREIGN, FOREIGN_ROOM = (
+    12,
+    1500,
+)  # lines and characters of another command that may stand among them
 WIDER_ROOM = 4000  # such characters on success; then also one line for four paths
 
 
-def plan(page: Page, ask: Ask) -> Optional[Plan]:
+def plan(page: Page, ask: Ask) -> Plan | None:
     """Runs of one status code grouped by folder; lines as they are when there are few paths."""
     rows = _rows(page.lines)
-    foreign = {i for i, line in enumerate(page.lines) if rows[i] is None and line.strip() and not OWN.match(line)}
+    foreign = {
+        i
+        for i, line in enumerate(page.lines)
+        if rows[i] is None and line.strip() and not OWN.match(line)
+    }
     most = FOREIGN if ask.exit_code else max(FOREIGN, sum(row is not None for row in rows) // 4)
-    if len(foreign) > most or sum(len(page.lines[i]) for i in foreign) > (FOREIGN_ROOM if ask.exit_code else WIDER_ROOM):
+    if len(foreign) > most or sum(len(page.lines[i]) for i in foreign) > (
+        FOREIGN_ROOM if ask.exit_code else WIDER_ROOM
+    ):
         return None
     room = FAILURE_ROOM if ask.exit_code else ROOM
     many = sum(row is not None for row in rows) > MANY
     survey = Survey(page.lines, bool(ask.exit_code))
     ranks = survey.ranks()
-    units: List[Unit] = []
+    units: list[Unit] = []
     start = 0
     while start < len(rows):
         row, end = rows[start], start
@@ -49,25 +67,55 @@ def plan(page: Page, ask: Ask) -> Optional[Plan]:
                 units.append(unit_of(page, start, ranks[start]))
             start += 1
             continue
-        while end + 1 < len(rows) and rows[end + 1] and rows[end + 1].group("code") == row.group("code") and " -> " not in rows[end + 1].group("path"):
+        while (
+            end + 1 < len(rows)
+            and rows[end + 1]
+            and rows[end + 1].group("code") == row.group("code")
+            and " -> " not in rows[end + 1].group("path")
+        ):
             end += 1
         if many and end - start >= 3:
             code = row.group("code").rstrip("\n")
-            lines = folders([match.group("path") for match in rows[start:end + 1]], room, ask.handle)
-            units.append(Unit(start, end, MUST, tuple(code + (" " if not code.endswith((" ", "\t")) else "") + line for line in lines), "hoist"))
+            lines = folders(
+                [match.group("path") for match in rows[start : end + 1]], room, ask.handle
+            )
+            units.append(
+                Unit(
+                    start,
+                    end,
+                    MUST,
+                    tuple(
+                        code + (" " if not code.endswith((" ", "\t")) else "") + line
+                        for line in lines
+                    ),
+                    "hoist",
+                )
+            )
         else:
             units += [Unit(i, i, MUST) for i in range(start, end + 1)]
         start = end + 1
     cut = any("[ck: " in line for unit in units for line in unit.lines or ())
-    return Plan(units, "paths grouped by folder" + ", none left out" * (not cut) if many else "", survey.digest, ROOM + 4000)
+    return Plan(
+        units,
+        "paths grouped by folder" + ", none left out" * (not cut) if many else "",
+        survey.digest,
+        ROOM + 4000,
+    )
 
 
-def _rows(lines: List[str]) -> "List[Optional[re.Match]]":
-    """Per line its match as a path.  A line after a tab is one only in a section: below a line that ends in a colon."""
-    rows: "List[Optional[re.Match]]" = []
+def _rows(lines: list[str]) -> list[re.Match | None]:
+    """Per line its match as a path.  A line after a tab is one only in a section: below a line
+    that ends in a colon.
+    """
+    rows: list[re.Match | None] = []
     section = False
     for line in lines:
         row = SHORT.match(line) or (LONG.match(line) if section else None)
-        section = section and (row is not None or not line.strip() or line.startswith("  (")) or line.endswith(":") and not line[:1].isspace()
+        section = (
+            section
+            and (row is not None or not line.strip() or line.startswith("  ("))
+            or line.endswith(":")
+            and not line[:1].isspace()
+        )
         rows.append(row)
     return rows

@@ -1,36 +1,68 @@
-"""Search results: each path once, then line and text; nothing is left out until the room is used up."""
+"""Search results: each path once, then line and text; nothing is left out until the room is used
+up.
+"""
+
 from __future__ import annotations
 
 import re
 from bisect import bisect_left, bisect_right
-from typing import Dict, List, NamedTuple, Optional, Set, Tuple
+from typing import NamedTuple
 
+from contextkernel.normalize.document import Page
+from contextkernel.normalize.layout import (
+    CONTEXT,
+    FACT,
+    MUST,
+    NOTABLE,
+    RARE,
+    Ask,
+    Plan,
+    Unit,
+)
 from contextkernel.normalize.needle import pattern_of
 from contextkernel.normalize.outliers import outliers
-from contextkernel.normalize.document import Page
-from contextkernel.normalize.layout import CONTEXT, FACT, MUST, NOTABLE, PLAIN, RARE, Ask, Plan, Unit
 from contextkernel.normalize.severity import FAULT, severity
 from contextkernel.normalize.templates import Mined, mine
 
 NUMBERED = re.compile(r"(?P<path>(?:[A-Za-z]:)?[^:\n\0]{1,300}?):(?P<rest>\d+:.*)$")
-CONTEXT_LINE = re.compile(r"(?P<path>(?:[A-Za-z]:)?[^:\n\0]{1,300}?[\w)\]]\.[A-Za-z]\w{0,9})-(?P<rest>\d+-.*)$")  # of grep -C; a path ends in an extension
+CONTEXT_LINE = re.compile(
+    r"(?P<path>(?:[A-Za-z]:)?[^:\n\0]{1,300}?[\w)\]]\.[A-Za-z]\w{0,9})-(?P<rest>\d+-.*)$"
+)  # of grep -C; a path ends in an extension
 BARE = re.compile(r"(?P<path>[^\s:\0][^:\n\0]{0,300}):(?P<rest>.*)$")
-PLAIN_PATH = re.compile(r"(?:[\w.@+~-]*/)*[\w@+~-][\w.@+~-]*\.[A-Za-z]\w{0,8}$|(?:[\w.@+~-]*/)+[\w.@+~-]+$")  # without a search command only these
-DIAGNOSTIC = re.compile(r"\d+(?::\d+)?: ?(?:(?:fatal )?error|warning|note|info|\w+(?:Error|Warning):|[A-Z]{1,5}\d+\b)")  # what programs say of a place
+PLAIN_PATH = re.compile(
+    r"(?:[\w.@+~-]*/)*[\w@+~-][\w.@+~-]*\.[A-Za-z]\w{0,8}$|(?:[\w.@+~-]*/)+[\w.@+~-]+$"
+)  # without a search command only these
+DIAGNOSTIC = re.compile(
+    r"\d+(?::\d+)?: ?(?:(?:fatal )?error|warning|note|info|\w+(?:Error|Warning):|[A-Z]{1,5}\d+\b)"
+)  # what programs say of a place
 ROOM = 14000  # characters
 LONG = 320  # characters of one hit; longer ones are clipped around the match
 AROUND = 140
 SHARE = 0.85  # of the lines must be hits, context, separators or notes
 SEARCHERS = frozenset(("grep", "egrep", "fgrep", "zgrep", "rg", "ag", "ack"))
-VALUED = frozenset("-A -B -C -D -d -e -f -m --after-context --before-context --context --file --max-count --regexp".split())  # options whose value is the next word
-VALUED_OF_RG = VALUED | frozenset("-E -M -T -g -j -r -t -G --glob --type --type-not --replace --encoding".split())
+VALUED = frozenset(
+    (
+        "-A -B -C -D -d -e -f -m --after-context --before-context --context --file --max-count "
+        "--regexp"
+    ).split()
+)  # options whose value is the next word
+VALUED_OF_RG = VALUED | frozenset(
+    "-E -M -T -g -j -r -t -G --glob --type --type-not --replace --encoding".split()
+)
 EXECUTES = ("-exec", "-execdir", "--exec", "--exec-batch", "-x", "-X")
-SILENT = frozenset("cd pushd popd export set unset source true mkdir echo printf pwd date test exit".split())  # nothing flows from these into a search
+SILENT = frozenset(
+    "cd pushd popd export set unset source true mkdir echo printf pwd date test exit".split()
+)  # nothing flows from these into a search
 ALONE = re.compile(r"(?P<number>\d+)[:-]")  # a hit of a search in one file has no path
 NUMBERS = re.compile(r"^\d+(?::\d+)?[:-]")  # before the text of a hit
-TIMED = re.compile(r"\d{4}[-/.]\d\d[-/.]\d\d|\d\d[-/](?:\d\d|[A-Z][a-z]{2})[-/]\d{4}|\b\d\d:\d\d:\d\d\b")  # log lines hold one early on
+TIMED = re.compile(
+    r"\d{4}[-/.]\d\d[-/.]\d\d|\d\d[-/](?:\d\d|[A-Z][a-z]{2})[-/]\d{4}|\b\d\d:\d\d:\d\d\b"
+)  # log lines hold one early on
 EARLY = 60  # characters
-NO_PATH = re.compile(r"\s\d|\s-\s|\s[/\[({]|^[\[({]\S*\s|^[A-Z]{3,9}\s|\d[-/.]\d\d[-/.]\d\d[T _]\d\d?$|^\d+(?:\.\d+){3}(?:\s|$)|^(?=.*\s).*[=\"<>|{}]")  # times, addresses, the head of a log line
+NO_PATH = re.compile(
+    r"\s\d|\s-\s|\s[/\[({]|^[\[({]\S*\s|^[A-Z]{3,9}\s|\d[-/.]\d\d[-/.]\d\d[T _]\d\d?$"
+    r"|^\d+(?:\.\d+){3}(?:\s|$)|^(?=.*\s).*[=\"<>|{}]"
+)  # times, addresses, the head of a log line
 COMMON = 20  # lines of one template that make it a program's
 FEW = 12  # hits unlike the others that are kept in any case
 FAULTS_PER_FILE = 12
@@ -43,14 +75,16 @@ class Hit(NamedTuple):
 
 
 class Search(NamedTuple):
-    """What a command says about the search in it: whether paths stand before the hits, whether line numbers do."""
+    """What a command says about the search in it: whether paths stand before the hits, whether
+    line numbers do.
+    """
 
     any: bool = False
     paths: bool = False
     numbers: bool = False
 
 
-def plan(page: Page, ask: Ask) -> Optional[Plan]:
+def plan(page: Page, ask: Ask) -> Plan | None:
     """Hits grouped by file; None when the text is something else, or paths do not repeat."""
     search = _search(ask)
     if search.any and _is_alone(page.lines, search):
@@ -61,34 +95,53 @@ def plan(page: Page, ask: Ask) -> Optional[Plan]:
     lines = sum(1 for line in page.lines if line.strip() and line != "--")
     if len(hits) < 5 or len(hits) < SHARE * lines:
         return None
-    if not search.paths and (sum(DIAGNOSTIC.match(hit.rest) is not None for hit in hits) > len(hits) // 2 or _is_running(page.lines, hits)):
+    if not search.paths and (
+        sum(DIAGNOSTIC.match(hit.rest) is not None for hit in hits) > len(hits) // 2
+        or _is_running(page.lines, hits)
+    ):
         return None
     return _planned(page, ask, hits, "grouped by file: path, then line:text")
 
 
-def _is_likely(lines: List[str]) -> bool:
-    """Whether half of some lines from all over are numbered hits; a long log is not looked through for them."""
-    some = [line for line in lines[::len(lines) // 200 + 1] if line.strip() and line != "--"]
+def _is_likely(lines: list[str]) -> bool:
+    """Whether half of some lines from all over are numbered hits; a long log is not looked
+    through for them.
+    """
+    some = [line for line in lines[:: len(lines) // 200 + 1] if line.strip() and line != "--"]
     found = [NUMBERED.match(line) or CONTEXT_LINE.match(line) for line in some]
-    return 2 * sum(match is not None and _is_path(match.group("path"), False) for match in found) >= len(some)
+    return 2 * sum(
+        match is not None and _is_path(match.group("path"), False) for match in found
+    ) >= len(some)
 
 
-def _planned(page: Page, ask: Ask, hits: List[Hit], words: str) -> Plan:
+def _planned(page: Page, ask: Ask, hits: list[Hit], words: str) -> Plan:
     matcher = _matcher(ask)
     faulty, ranks = _judged(hits, ask.room if ask.exit_code else ROOM)
-    units: List[Unit] = []
-    turns: Dict[str, int] = {}
-    faults: Dict[str, int] = {}
+    units: list[Unit] = []
+    turns: dict[str, int] = {}
+    faults: dict[str, int] = {}
     at = 0
     while at < len(hits):
         end = at
-        while end + 1 < len(hits) and hits[end + 1].path == hits[at].path and hits[end + 1].index == hits[end].index + 1:
+        while (
+            end + 1 < len(hits)
+            and hits[end + 1].path == hits[at].path
+            and hits[end + 1].index == hits[end].index + 1
+        ):
             end += 1
-        units += _file_units(page, hits[at:end + 1], turns, faults, faulty, ranks, matcher)
+        units += _file_units(page, hits[at : end + 1], turns, faults, faulty, ranks, matcher)
         at = end + 1
     known = {hit.index for hit in hits}
-    units += [Unit(i, i, NOTABLE) for i, line in enumerate(page.lines) if i not in known and line.strip() and line != "--"]
-    units += [Unit(i, i, CONTEXT) for i, line in enumerate(page.lines) if i not in known and (not line.strip() or line == "--")]
+    units += [
+        Unit(i, i, NOTABLE)
+        for i, line in enumerate(page.lines)
+        if i not in known and line.strip() and line != "--"
+    ]
+    units += [
+        Unit(i, i, CONTEXT)
+        for i, line in enumerate(page.lines)
+        if i not in known and (not line.strip() or line == "--")
+    ]
     units.sort()
     return Plan(units, words, _digest(hits), 0 if ask.exit_code else ROOM)
 
@@ -98,17 +151,36 @@ def _search(ask: Ask) -> Search:
     if ask.tool == "Grep":
         return Search(True, True)
     found = Search()
-    before: Tuple[str, ...] = ()
+    before: tuple[str, ...] = ()
     for stage in ask.command.stages:
         words = list(stage)
-        through = bool(words) and words[0] in ("xargs", "parallel", "find", "fd")  # they add the files
+        through = bool(words) and words[0] in (
+            "xargs",
+            "parallel",
+            "find",
+            "fd",
+        )  # they add the files
         if through:
             runs = words[0] in ("xargs", "parallel")
-            at = next((i for i, word in enumerate(words) if i and word.rsplit("/", 1)[-1] in SEARCHERS and (runs or words[i - 1] in EXECUTES)), 0)
+            at = next(
+                (
+                    i
+                    for i, word in enumerate(words)
+                    if i
+                    and word.rsplit("/", 1)[-1] in SEARCHERS
+                    and (runs or words[i - 1] in EXECUTES)
+                ),
+                0,
+            )
             words = words[at:] if at else []
-        git = stage[:2] == ("git", "grep") or bool(stage) and stage[0] == "git" and "grep" in stage[1:6]
+        git = (
+            stage[:2] == ("git", "grep")
+            or bool(stage)
+            and stage[0] == "git"
+            and "grep" in stage[1:6]
+        )
         if git:
-            words = words[words.index("grep"):]
+            words = words[words.index("grep") :]
         if words and (git or words[0].rsplit("/", 1)[-1] in SEARCHERS):
             paths, numbers = _search_of(words, git or through, not before or before[0] in SILENT)
             found = Search(True, found.paths or paths, found.numbers or numbers)
@@ -116,8 +188,10 @@ def _search(ask: Ask) -> Search:
     return found
 
 
-def _search_of(words: List[str], many: bool, first: bool) -> Tuple[bool, bool]:
-    """Whether the hits of one search stand behind a path, and behind a line number.  `many`: it surely searches in files; `first`: nothing is piped into it."""
+def _search_of(words: list[str], many: bool, first: bool) -> tuple[bool, bool]:
+    """Whether the hits of one search stand behind a path, and behind a line number.  `many`: it
+    surely searches in files; `first`: nothing is piped into it.
+    """
     own = words[0] in ("rg", "ag", "ack")
     valued = VALUED_OF_RG if own else VALUED
     flags, names, operands, given, skip = "", set(), [], False, False
@@ -131,34 +205,58 @@ def _search_of(words: List[str], many: bool, first: bool) -> Tuple[bool, bool]:
         elif word.startswith("-") and len(word) > 1:
             flags += word[1:]
             given = given or word[1:2] in ("e", "f") or word[-1] in "ef"
-            skip = word in valued or len(word) > 2 and word[1:].isalpha() and "-" + word[-1] in VALUED  # -rne PATTERN
+            skip = (
+                word in valued or len(word) > 2 and word[1:].isalpha() and "-" + word[-1] in VALUED
+            )  # -rne PATTERN
         else:
             operands.append(word)
     files = operands if given else operands[1:]
     numbers = "n" in flags or "--line-number" in names
-    if "h" in flags and words[0] != "ag" or names & {"--no-filename"} or words[0] == "rg" and "I" in flags:
+    if (
+        "h" in flags
+        and words[0] != "ag"
+        or names & {"--no-filename"}
+        or words[0] == "rg"
+        and "I" in flags
+    ):
         return False, numbers
-    if many or "H" in flags or "--with-filename" in names or len(files) > 1 or files and re.search(r"[*?$`{\[]", files[0]):
+    if (
+        many
+        or "H" in flags
+        or "--with-filename" in names
+        or len(files) > 1
+        or files
+        and re.search(r"[*?$`{\[]", files[0])
+    ):
         return True, numbers
-    recursive = own or "r" in flags or "R" in flags or bool(names & {"--recursive", "--dereference-recursive"})
+    recursive = (
+        own
+        or "r" in flags
+        or "R" in flags
+        or bool(names & {"--recursive", "--dereference-recursive"})
+    )
     if not files:
         return recursive and (first or not own), numbers
     return recursive and not re.search(r"\w\.[A-Za-z]\w{0,5}$", files[0]), numbers
 
 
-def _is_alone(lines: List[str], search: Search) -> bool:
-    """Whether the lines are hits of one file, `12:text`; numbers rise there, unless files follow each other without names.  A log is none: nobody edits it."""
+def _is_alone(lines: list[str], search: Search) -> bool:
+    """Whether the lines are hits of one file, `12:text`; numbers rise there, unless files follow
+    each other without names.  A log is none: nobody edits it.
+    """
     filled = [line for line in lines if line.strip() and line != "--"]
     found = [ALONE.match(line) for line in filled]
     numbers = [int(match.group("number")[:9]) for match in found if match]
     if len(numbers) < 5 or len(numbers) < SHARE * len(filled):
         return False
-    if not search.numbers and sum(b > a for a, b in zip(numbers, numbers[1:])) < SHARE * (len(numbers) - 1):
+    if not search.numbers and sum(b > a for a, b in zip(numbers, numbers[1:])) < SHARE * (
+        len(numbers) - 1
+    ):
         return False
     return sum(TIMED.search(line[:EARLY]) is not None for line in filled) <= len(filled) // 2
 
 
-def _plan_alone(page: Page, ask: Ask) -> Optional[Plan]:
+def _plan_alone(page: Page, ask: Ask) -> Plan | None:
     """All of it while there is room: what is edited next is found by these numbers."""
     if sum(map(len, page.lines)) + len(page.lines) < ROOM:
         return Plan([])
@@ -166,8 +264,10 @@ def _plan_alone(page: Page, ask: Ask) -> Optional[Plan]:
     return _planned(page, ask, hits, "")
 
 
-def _is_running(lines: List[str], hits: List[Hit]) -> bool:
-    """Whether a program that runs wrote these places: the same ones again and again, or the same sentences."""
+def _is_running(lines: list[str], hits: list[Hit]) -> bool:
+    """Whether a program that runs wrote these places: the same ones again and again, or the same
+    sentences.
+    """
     places = {(hit.path, hit.rest.partition(":")[0]) for hit in hits}
     if 2 * len(places) < len(hits):
         return True
@@ -175,36 +275,51 @@ def _is_running(lines: List[str], hits: List[Hit]) -> bool:
     return 2 * sum(count for count in mined.counts if count >= COMMON) > len(hits)
 
 
-def _judged(hits: List[Hit], room: int) -> Tuple[Set[int], Dict[int, int]]:
-    """Page lines of faulty hits; and of those that must not go, with their ranks: the few faults, the few that resemble no other, the outliers.  No ranks when all hits have room."""
+def _judged(hits: list[Hit], room: int) -> tuple[set[int], dict[int, int]]:
+    """Page lines of faulty hits; and of those that must not go, with their ranks: the few
+    faults, the few that resemble no other, the outliers.  No ranks when all hits have room.
+    """
     if sum(len(hit.rest) + 1 for hit in hits) < room // 2:
         return {hit.index for hit in hits if severity(hit.rest[:LONG]) == FAULT}, {}
     texts = [NUMBERS.sub("", hit.rest[:LONG], 1) for hit in hits]
     mined = mine(texts)
     levels = [severity(texts[exemplar]) for exemplar in mined.exemplars]
-    ranks: Dict[int, int] = {}
+    ranks: dict[int, int] = {}
     common = {template for template, count in enumerate(mined.counts) if count >= COMMON}
     if sum(mined.counts[template] for template in common) > len(hits) // 2:
-        ranks.update((hits[at].index, NOTABLE) for at in _rare(mined) + outliers(texts, mined, common))
+        ranks.update(
+            (hits[at].index, NOTABLE) for at in _rare(mined) + outliers(texts, mined, common)
+        )
     faulty = [at for at, template in enumerate(mined.ids) if levels[template] == FAULT]
     if len(faulty) > FEW:  # words of fault were searched for: the first of each rare kind
-        rare = [template for template, level in enumerate(levels) if level == FAULT and mined.counts[template] < COMMON and mined.counts[template] <= len(hits) // 100]
-        ranks.update((hits[mined.exemplars[template]].index, MUST) for template in (rare if len(rare) <= FEW else ()))
+        rare = [
+            template
+            for template, level in enumerate(levels)
+            if level == FAULT
+            and mined.counts[template] < COMMON
+            and mined.counts[template] <= len(hits) // 100
+        ]
+        ranks.update(
+            (hits[mined.exemplars[template]].index, MUST)
+            for template in (rare if len(rare) <= FEW else ())
+        )
     else:
         ranks.update((hits[at].index, MUST) for at in faulty)
     return {hits[at].index for at in faulty}, ranks
 
 
-def _rare(mined: Mined) -> List[int]:
+def _rare(mined: Mined) -> list[int]:
     """Positions of texts with a template of their own, when these are few."""
     rare = [at for at, template in enumerate(mined.ids) if mined.counts[template] < 4]
     return rare if len(rare) <= max(FEW, len(mined.ids) // 20) else []
 
 
-def _hits(lines: List[str], searching: bool) -> List[Hit]:
-    """Hits and their context lines in order.  Context (`path-12-text`) is told by the paths of the hits."""
-    found: Dict[int, Hit] = {}
-    paths: Dict[str, int] = {}
+def _hits(lines: list[str], searching: bool) -> list[Hit]:
+    """Hits and their context lines in order.  Context (`path-12-text`) is told by the paths of
+    the hits.
+    """
+    found: dict[int, Hit] = {}
+    paths: dict[str, int] = {}
     filled = [(index, line) for index, line in enumerate(lines) if line]
     for index, line in filled:
         match = NUMBERED.match(line)
@@ -232,10 +347,14 @@ def _is_path(path: str, searching: bool) -> bool:
         return False
     if not searching:
         return PLAIN_PATH.match(path) is not None
-    return ("/" in path or "." in path or "\\" in path) and not path.replace(".", "").isdigit() and NO_PATH.search(path) is None
+    return (
+        ("/" in path or "." in path or "\\" in path)
+        and not path.replace(".", "").isdigit()
+        and NO_PATH.search(path) is None
+    )
 
 
-def _add_context(filled: List[Tuple[int, str]], found: Dict[int, Hit], paths: List[str]) -> None:
+def _add_context(filled: list[tuple[int, str]], found: dict[int, Hit], paths: list[str]) -> None:
     near = sorted(found)
     where = 0
     for index, line in filled:
@@ -243,15 +362,17 @@ def _add_context(filled: List[Tuple[int, str]], found: Dict[int, Hit], paths: Li
             continue
         while where + 1 < len(near) and near[where + 1] <= index:
             where += 1
-        for neighbour in near[where:where + 2]:
+        for neighbour in near[where : where + 2]:
             path = found[neighbour].path
-            if line.startswith(path + "-") and re.match(r"\d+-", line[len(path) + 1:]):
-                found[index] = Hit(index, path, line[len(path) + 1:])
+            if line.startswith(path + "-") and re.match(r"\d+-", line[len(path) + 1 :]):
+                found[index] = Hit(index, path, line[len(path) + 1 :])
                 break
 
 
-def _matcher(ask: Ask) -> "Optional[re.Pattern]":
-    """The pattern that was searched for, as well as it can be told; it only decides where a long line is clipped."""
+def _matcher(ask: Ask) -> re.Pattern | None:
+    """The pattern that was searched for, as well as it can be told; it only decides where a long
+    line is clipped.
+    """
     for stage in ask.command.stages:
         if stage[0] in ("grep", "egrep", "fgrep", "rg", "ag", "ack"):
             words = [word for word in stage[1:] if not word.startswith("-")]
@@ -260,9 +381,17 @@ def _matcher(ask: Ask) -> "Optional[re.Pattern]":
     return None
 
 
-def _file_units(page: Page, hits: List[Hit], turns: Dict[str, int], faults: Dict[str, int], faulty: Set[int], ranks: Dict[int, int], matcher) -> List[Unit]:
+def _file_units(
+    page: Page,
+    hits: list[Hit],
+    turns: dict[str, int],
+    faults: dict[str, int],
+    faulty: set[int],
+    ranks: dict[int, int],
+    matcher,
+) -> list[Unit]:
     path = hits[0].path
-    units: List[Unit] = []
+    units: list[Unit] = []
     head = len(hits) > 1 and len(path) > 6
     for hit in hits:
         turn = turns[path] = turns.get(path, -1) + 1
@@ -274,13 +403,31 @@ def _file_units(page: Page, hits: List[Hit], turns: Dict[str, int], faults: Dict
         if special < rank:
             rank, order = special, -1
         first = hit is hits[0]
-        if not head or special == MUST and not first or rank == NOTABLE and not first and units[0].rank > NOTABLE:  # with its path: the line that names it may be left out
+        if (
+            not head
+            or special == MUST
+            and not first
+            or rank == NOTABLE
+            and not first
+            and units[0].rank > NOTABLE
+        ):  # with its path: the line that names it may be left out
             line = page.lines[hit.index]
-            units.append(Unit(hit.index, hit.index, rank, None if len(line) <= LONG + len(path) else (_clipped(line, matcher),), "clip", order))
+            units.append(
+                Unit(
+                    hit.index,
+                    hit.index,
+                    rank,
+                    None if len(line) <= LONG + len(path) else (_clipped(line, matcher),),
+                    "clip",
+                    order,
+                )
+            )
             continue
         text = hit.rest if len(hit.rest) <= LONG else _clipped(hit.rest, matcher)
         lines = (path, text) if first else (text,)
-        units.append(Unit(hit.index, hit.index, MUST if first and turn == 0 else rank, lines, "hoist", order))
+        units.append(
+            Unit(hit.index, hit.index, MUST if first and turn == 0 else rank, lines, "hoist", order)
+        )
     return units
 
 
@@ -291,16 +438,24 @@ def _clipped(line: str, matcher) -> str:
     match = matcher.search(line, lead) if matcher else None
     start = max(lead, match.start() - AROUND // 2) if match else lead
     end = min(len(line), (match.end() if match else start) + AROUND)
-    return "%s%s%s%s" % (line[:lead], "…[+%d characters]…" % (start - lead) if start > lead else "", line[start:end],
-                         "…[+%d characters]" % (len(line) - end) if end < len(line) else "")
+    return "%s%s%s%s" % (
+        line[:lead],
+        f"…[+{int(start - lead)} characters]…" if start > lead else "",
+        line[start:end],
+        f"…[+{len(line) - end} characters]" if end < len(line) else "",
+    )
 
 
-def _digest(hits: List[Hit]):
+def _digest(hits: list[Hit]):
     numbers = [hit.index for hit in hits]
 
     def words(first: int, last: int) -> str:
-        counts: Dict[str, int] = {}
-        for hit in hits[bisect_left(numbers, first):bisect_right(numbers, last)]:
+        counts: dict[str, int] = {}
+        for hit in hits[bisect_left(numbers, first) : bisect_right(numbers, last)]:
             counts[hit.path] = counts.get(hit.path, 0) + 1
-        return ", ".join("%s %d" % (path.rsplit("/", 1)[-1], count) for path, count in sorted(counts.items(), key=lambda pair: -pair[1])[:3])
+        return ", ".join(
+            f"{path.rsplit('/', 1)[-1]} {count}"
+            for path, count in sorted(counts.items(), key=lambda pair: -pair[1])[:3]
+        )
+
     return words

@@ -1,25 +1,40 @@
-"""HTML: the visible text with titles, ids and link targets of anchors; scripts, styles and markup are left out."""
+"""HTML: the visible text with titles, ids and link targets of anchors; scripts, styles and
+markup are left out.
+"""
+
 from __future__ import annotations
 
-from typing import List, Optional, Tuple
-
-from contextkernel.normalize.markup import Piece, pieces
 from contextkernel.normalize.document import Page
+from contextkernel.normalize.layout import (
+    NOTABLE,
+    PLAIN,
+    Ask,
+    Plan,
+    Unit,
+)
+from contextkernel.normalize.markup import Piece, pieces
 from contextkernel.normalize.survey import Survey, unit_of
-from contextkernel.normalize.layout import CONTEXT, FACT, MUST, NOTABLE, PLAIN, RARE, Ask, Plan, Unit
 
-BLOCKS = frozenset("address article aside blockquote body br button caption dd div dl dt fieldset figcaption figure footer form h1 h2 h3 h4 h5 h6 head header hr html li main nav ol option p pre section summary table tbody td tfoot th thead title tr ul".split())
+BLOCKS = frozenset(
+    (
+        "address article aside blockquote body br button caption dd div dl dt fieldset "
+        "figcaption figure footer form h1 h2 h3 h4 h5 h6 head header hr html li main nav ol "
+        "option p pre section summary table tbody td tfoot th thead title tr ul"
+    ).split()
+)
 SILENT = frozenset("script style svg noscript template iframe canvas head-only".split())
 HEADINGS = frozenset("h1 h2 h3 h4 h5 h6 title dt th caption summary".split())
 ROOM = 9000
 
 
 class Reader:
-    """Collects (source line, text, whether it is a heading or a named place) for every visible line."""
+    """Collects (source line, text, whether it is a heading or a named place) for every visible
+    line.
+    """
 
     def __init__(self) -> None:
-        self.lines: List[Tuple[int, str, bool]] = []
-        self.words: List[str] = []
+        self.lines: list[tuple[int, str, bool]] = []
+        self.words: list[str] = []
         self.start = 0
         self.silent = 0
         self.heading = False
@@ -47,15 +62,17 @@ class Reader:
             self.silent += 1
         elif tag in BLOCKS:
             self.flush()
-        place = given.get("id") or (given.get("name") if tag in ("a", "input", "meta", "form", "select") else None)
+        place = given.get("id") or (
+            given.get("name") if tag in ("a", "input", "meta", "form", "select") else None
+        )
         if tag in HEADINGS:
             self.heading = True
         if place and not self.silent:
-            self.add(" #%s " % place, piece.line)
+            self.add(f" #{place} ", piece.line)
             self.heading = True
         for key in ("alt", "title", "placeholder", "content" if place else "aria-label"):
             if given.get(key) and not self.silent:
-                self.add(" %s " % given[key][:200], piece.line)
+                self.add(f" {given[key][:200]} ", piece.line)
 
     def _take_end(self, piece: Piece) -> None:
         if piece.text in SILENT:
@@ -74,11 +91,11 @@ class Reader:
 
         if severity(piece.text) == FAULT:
             self.flush()
-            self.add("<!-- %s -->" % piece.text.strip()[:300], piece.line)
+            self.add(f"<!-- {piece.text.strip()[:300]} -->", piece.line)
             self.flush()
 
 
-def plan(page: Page, ask: Ask) -> Optional[Plan]:
+def plan(page: Page, ask: Ask) -> Plan | None:
     """Visible lines in place of the source; None when the markup gives no text."""
     reader = Reader()
     reader.read("\n".join(page.lines))
@@ -92,14 +109,18 @@ def plan(page: Page, ask: Ask) -> Optional[Plan]:
     for index in range(len(text.lines)):
         rank = NOTABLE if index in headings else ranks.get(index, PLAIN)
         line = text.lines[index]
-        units.append(unit_of(text, index, rank) if len(line) > 1200 else Unit(index, index, rank, (line,), "html"))
+        units.append(
+            unit_of(text, index, rank)
+            if len(line) > 1200
+            else Unit(index, index, rank, (line,), "html")
+        )
     return Plan(units, "HTML as visible text", survey.digest, 0 if ask.exit_code else ROOM, text)
 
 
-def _page(page: Page, found: List[Tuple[int, str, bool]]) -> Page:
+def _page(page: Page, found: list[tuple[int, str, bool]]) -> Page:
     """The visible lines as a page: each stands for its source lines up to the next one's."""
-    firsts: List[int] = []
-    texts: List[str] = []
+    firsts: list[int] = []
+    texts: list[str] = []
     for number, text, _ in found:
         firsts.append(number - 1 if firsts else 0)
         texts.append(text)

@@ -1,13 +1,16 @@
-"""JSON: the largest list of like objects as a table, constant fields once, unusual rows shown; the rest as it was."""
+"""JSON: the largest list of like objects as a table, constant fields once, unusual rows shown;
+the rest as it was.
+"""
+
 from __future__ import annotations
 
 import json
-from typing import Any, Dict, List, NamedTuple, Optional, Tuple
+from typing import Any, NamedTuple
 
 from contextkernel import marks
-from contextkernel.normalize.outliers import far_or_rare
 from contextkernel.normalize.document import Page
 from contextkernel.normalize.layout import MUST, Ask, Plan, Unit
+from contextkernel.normalize.outliers import far_or_rare
 from contextkernel.normalize.severity import FAULT, severity
 
 LEAST = 2000  # bytes; smaller documents pass as they are
@@ -20,9 +23,21 @@ DEEP = 3  # levels of objects flattened into columns
 DOCUMENT_ROOM = 2600  # characters for what is around the table
 TABLE_ROOM = 4200
 LONG_NUMBER = 400  # characters of a number that is not worked out
-GRID, SPARSE = 200_000, 40  # cells of a table; above, at most so many for each value there is: rows that share no keys are no table
+# cells of a table; above, at most so many for each value there is: rows that share no keys are no
+# table
+GRID, SPARSE = (
+    200_000,
+    40,
+)
 FAULTY = 16  # rows shown of many that hold a word of failure
-STATES = ("status", "state", "phase", "result", "outcome", "conclusion")  # columns of which one value on every row may say that all failed
+STATES = (
+    "status",
+    "state",
+    "phase",
+    "result",
+    "outcome",
+    "conclusion",
+)  # columns of which one value on every row may say that all failed
 STATE = 24  # characters; a column of shorter values tells a state, and most rows may have failed
 
 
@@ -31,14 +46,18 @@ class Raw(str):
 
 
 class Refused(ValueError):
-    """A document that cannot be shown as a table without changing it: duplicate keys, or not JSON."""
+    """A document that cannot be shown as a table without changing it: duplicate keys, or not
+    JSON.
+    """
 
 
-def plan(page: Page, ask: Ask) -> Optional[Plan]:
-    """The document as outline and table in place of the whole text; None when it is no JSON or holds no such list."""
+def plan(page: Page, ask: Ask) -> Plan | None:
+    """The document as outline and table in place of the whole text; None when it is no JSON or
+    holds no such list.
+    """
     text = "\n".join(page.lines)
     lead = len(text) - len(text.lstrip())
-    if len(text) < LEAST or len(text) > MOST or text[lead:lead + 1] not in "[{":
+    if len(text) < LEAST or len(text) > MOST or text[lead : lead + 1] not in "[{":
         return None
     try:
         document = json.loads(text, parse_float=Raw, parse_int=Raw, object_pairs_hook=_unique)
@@ -49,7 +68,12 @@ def plan(page: Page, ask: Ask) -> Optional[Plan]:
         return None
     if not lines:
         return None
-    return Plan([Unit(0, len(page.lines) - 1, MUST, tuple(lines), "json")], "JSON as outline and table", None, 10 ** 9)
+    return Plan(
+        [Unit(0, len(page.lines) - 1, MUST, tuple(lines), "json")],
+        "JSON as outline and table",
+        None,
+        10**9,
+    )
 
 
 def _prose(value: Any) -> int:
@@ -58,17 +82,21 @@ def _prose(value: Any) -> int:
         return sum(map(_prose, value.values()))
     if isinstance(value, list):
         return sum(map(_prose, value))
-    return len(value) if isinstance(value, str) and len(value) > 120 and value.count(" ") > len(value) // 15 else 0
+    return (
+        len(value)
+        if isinstance(value, str) and len(value) > 120 and value.count(" ") > len(value) // 15
+        else 0
+    )
 
 
-def _unique(pairs: List[Tuple[str, Any]]) -> Dict[str, Any]:
+def _unique(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
     found = dict(pairs)
     if len(found) != len(pairs):
         raise Refused("duplicate keys")
     return found
 
 
-def _lines(document: Any, ask: Ask) -> List[str]:
+def _lines(document: Any, ask: Ask) -> list[str]:
     path, rows = _largest(document)
     if len(rows) < FEWEST:
         return []
@@ -76,37 +104,59 @@ def _lines(document: Any, ask: Ask) -> List[str]:
     if not table:
         return []
     holder = "@table@"
-    outline = json.dumps(_outlined(document, rows, holder), ensure_ascii=False, indent=1, default=str) if document is not rows else ""
-    around = [line for line in outline.split("\n") if line.strip() not in ("{", "}", "{}", "[", "]", "},", "],")] if outline else []
+    outline = (
+        json.dumps(_outlined(document, rows, holder), ensure_ascii=False, indent=1, default=str)
+        if document is not rows
+        else ""
+    )
+    around = (
+        [
+            line
+            for line in outline.split("\n")
+            if line.strip() not in ("{", "}", "{}", "[", "]", "},", "],")
+        ]
+        if outline
+        else []
+    )
     if sum(map(len, around)) > DOCUMENT_ROOM:
         around = _cut(around, ask)
     place = next((i for i, line in enumerate(around) if holder in line), None)
     if place is None:
         return [line for line in around] + table
-    around[place] = around[place].replace('"%s"' % holder, "a list, as a table:")
-    return around[:place + 1] + table + around[place + 1:]
+    around[place] = around[place].replace(f'"{holder}"', "a list, as a table:")
+    return around[: place + 1] + table + around[place + 1 :]
 
 
-def _cut(lines: List[str], ask: Ask) -> List[str]:
+def _cut(lines: list[str], ask: Ask) -> list[str]:
     kept, size = [], 0
     for line in lines:
         if size + len(line) > DOCUMENT_ROOM and "@table@" not in line and severity(line) != FAULT:
             continue
         kept.append(line if len(line) < 400 else line[:400] + "…")
         size += len(line)
-    return kept + [marks.note("%d lines of the document around the table hidden" % (len(lines) - len(kept)), ask.handle)]
+    return kept + [
+        marks.note(
+            f"{len(lines) - len(kept)} lines of the document around the table hidden", ask.handle
+        )
+    ]
 
 
-def _largest(document: Any, path: str = "", depth: int = 0) -> Tuple[str, List[Dict[str, Any]]]:
+def _largest(document: Any, path: str = "", depth: int = 0) -> tuple[str, list[dict[str, Any]]]:
     """The list of objects with the most cells, and its path."""
-    best: Tuple[str, List[Any]] = (path, [])
+    best: tuple[str, list[Any]] = (path, [])
     if isinstance(document, list):
         objects = [item for item in document if isinstance(item, dict)]
         if len(objects) == len(document) >= FEWEST:
             best = (path, document)
-        children = [(path + "[]", item) for item in document[:50]] if not best[1] and depth < 6 else []
+        children = (
+            [(path + "[]", item) for item in document[:50]] if not best[1] and depth < 6 else []
+        )
     elif isinstance(document, dict):
-        children = [((path + "." if path else "") + key, value) for key, value in document.items()] if depth < 6 else []
+        children = (
+            [((path + "." if path else "") + key, value) for key, value in document.items()]
+            if depth < 6
+            else []
+        )
     else:
         children = []
     for name, child in children:
@@ -134,25 +184,31 @@ def _number(raw: Raw) -> Any:
     return value if str(value) == raw else str(raw)
 
 
-def _flat(value: Dict[str, Any], prefix: str = "", depth: int = 1) -> Dict[str, str]:
-    flat: Dict[str, str] = {}
+def _flat(value: dict[str, Any], prefix: str = "", depth: int = 1) -> dict[str, str]:
+    flat: dict[str, str] = {}
     for key, inner in value.items():
         if isinstance(inner, dict) and inner and depth < DEEP:
             flat.update(_flat(inner, prefix + key + ".", depth + 1))
         elif isinstance(inner, str):
             flat[prefix + key] = str(inner) if isinstance(inner, Raw) or inner else '""'
         else:
-            flat[prefix + key] = json.dumps(inner, ensure_ascii=False, separators=(",", ":"), default=str).replace('"', "'") if isinstance(inner, (dict, list)) else json.dumps(inner)
+            flat[prefix + key] = (
+                json.dumps(inner, ensure_ascii=False, separators=(",", ":"), default=str).replace(
+                    '"', "'"
+                )
+                if isinstance(inner, (dict, list))
+                else json.dumps(inner)
+            )
     return flat
 
 
 class Column(NamedTuple):
     name: str
-    cells: List[str]
+    cells: list[str]
     width: float  # mean characters
 
 
-def _table(rows: List[Dict[str, Any]], path: str, ask: Ask) -> List[str]:
+def _table(rows: list[dict[str, Any]], path: str, ask: Ask) -> list[str]:
     flat = [_flat(row) for row in rows]
     names = list(dict.fromkeys(name for row in flat for name in row))
     if len(names) * len(rows) > max(GRID, SPARSE * sum(map(len, flat))):
@@ -163,41 +219,75 @@ def _table(rows: List[Dict[str, Any]], path: str, ask: Ask) -> List[str]:
     varying = [column for column in columns if len(set(column.cells)) > 1]
     room = TABLE_ROOM if ask.exit_code else int(TABLE_ROOM * 1.3)
     shown, hidden, cell = _columns(varying, len(rows), room)
-    faults = {column.name: [i for i, cell in enumerate(column.cells) if severity(cell[:300]) == FAULT] for column in varying}
+    faults = {
+        column.name: [i for i, cell in enumerate(column.cells) if severity(cell[:300]) == FAULT]
+        for column in varying
+    }
     unusual = _unusual(varying, faults)
-    all_failed = any(c.name.rsplit(".", 1)[-1].lower() in STATES and severity(c.cells[0][:300]) == FAULT for c in constant)
+    all_failed = any(
+        c.name.rsplit(".", 1)[-1].lower() in STATES and severity(c.cells[0][:300]) == FAULT
+        for c in constant
+    )
     faulty = set(range(len(rows))) if all_failed else _faulty(varying, faults)
     wanted = _rows(shown, len(rows), unusual, faulty, room, cell)
     lines = []
     if constant:
-        lines.append("same on every row: " + "; ".join("%s=%s" % (c.name, _cell(c.cells[0], 80)) for c in constant))
+        lines.append(
+            "same on every row: " + "; ".join(f"{c.name}={_cell(c.cells[0], 80)}" for c in constant)
+        )
     if hidden:
-        lines.append(marks.note("columns not shown: " + marks.clip(", ".join(c.name for c in hidden), 160), ask.handle))
+        lines.append(
+            marks.note(
+                "columns not shown: " + marks.clip(", ".join(c.name for c in hidden), 160),
+                ask.handle,
+            )
+        )
     lines.append("row\t" + "\t".join(column.name for column in shown))
     before = -1
     for index in wanted:
         if index > before + 1:
             lines.append(_hidden(before + 1, index - 1, faulty, ask.handle))
-        extra = [(c.name, c.cells[index]) for c in hidden if index in unusual and c.name in unusual[index]]
-        lines.append("%d\t%s%s" % (index, "\t".join(_cell(column.cells[index], CELL * 4 if index in unusual else cell) for column in shown),
-                                   "".join("\t%s=%s" % (name, _cell(value, CELL * 3)) for name, value in extra)))
+        extra = [
+            (c.name, c.cells[index])
+            for c in hidden
+            if index in unusual and c.name in unusual[index]
+        ]
+        lines.append(
+            "%d\t%s%s"
+            % (
+                index,
+                "\t".join(
+                    _cell(column.cells[index], CELL * 4 if index in unusual else cell)
+                    for column in shown
+                ),
+                "".join(f"\t{name}={_cell(value, CELL * 3)}" for name, value in extra),
+            )
+        )
         before = index
     if before < len(rows) - 1:
         lines.append(_hidden(before + 1, len(rows) - 1, faulty, ask.handle))
     return lines
 
 
-def _hidden(first: int, last: int, faulty: "set[int]", handle: str) -> str:
+def _hidden(first: int, last: int, faulty: set[int], handle: str) -> str:
     """The mark for hidden rows: how many of them hold a word of failure."""
     count = sum(first <= index <= last for index in faulty)
-    return marks.note("rows %d-%d hidden, %s" % (first, last, "%d of them with a word of failure" % count if count else "ordinary"), handle)
+    return marks.note(
+        "rows %d-%d hidden, %s"
+        % (first, last, f"{count} of them with a word of failure" if count else "ordinary"),
+        handle,
+    )
 
 
-def _columns(columns: List[Column], rows: int, room: int) -> Tuple[List[Column], List[Column], int]:
-    """Columns that are shown, those that are not, and the characters of a cell: names and short values first."""
+def _columns(columns: list[Column], rows: int, room: int) -> tuple[list[Column], list[Column], int]:
+    """Columns that are shown, those that are not, and the characters of a cell: names and short
+    values first.
+    """
     shown, hidden, used = [], [], 0.0
     most = room / max(1, min(rows, 60))
-    for column in sorted(columns, key=lambda c: (min(c.width, CELL) > 36, not _naming(c.name), c.width)):
+    for column in sorted(
+        columns, key=lambda c: (min(c.width, CELL) > 36, not _naming(c.name), c.width)
+    ):
         width = min(column.width, CELL) + 1
         if not shown or used + width <= max(most, 40):
             shown.append(column)
@@ -209,12 +299,32 @@ def _columns(columns: List[Column], rows: int, room: int) -> Tuple[List[Column],
 
 
 def _naming(name: str) -> bool:
-    return name.rsplit(".", 1)[-1].lower() in ("id", "name", "status", "state", "title", "key", "path", "type", "version", "code", "error", "message", "number", "level", "conclusion", "login", "url")
+    return name.rsplit(".", 1)[-1].lower() in (
+        "id",
+        "name",
+        "status",
+        "state",
+        "title",
+        "key",
+        "path",
+        "type",
+        "version",
+        "code",
+        "error",
+        "message",
+        "number",
+        "level",
+        "conclusion",
+        "login",
+        "url",
+    )
 
 
-def _unusual(columns: List[Column], faults: Dict[str, List[int]]) -> Dict[int, List[str]]:
-    """Rows whose value in some column is rare, far from the others, or a fault; with those columns."""
-    found: Dict[int, List[str]] = {}
+def _unusual(columns: list[Column], faults: dict[str, list[int]]) -> dict[int, list[str]]:
+    """Rows whose value in some column is rare, far from the others, or a fault; with those
+    columns.
+    """
+    found: dict[int, list[str]] = {}
     for column in columns:
         indexes = set(far_or_rare(column.cells)) if len(column.cells) >= 8 else set()
         if len(faults[column.name]) <= max(3, len(column.cells) // 10):
@@ -229,19 +339,28 @@ def _unusual(columns: List[Column], faults: Dict[str, List[int]]) -> Dict[int, L
     return found
 
 
-def _faulty(columns: List[Column], faults: Dict[str, List[int]]) -> "set[int]":
+def _faulty(columns: list[Column], faults: dict[str, list[int]]) -> set[int]:
     """Rows that hold a word of failure in a column that tells rows apart by it."""
-    found: "set[int]" = set()
+    found: set[int] = set()
     for column in columns:
         if len(faults[column.name]) < len(column.cells) * (1.0 if column.width <= STATE else 0.5):
             found.update(faults[column.name])
     return found
 
 
-def _rows(shown: List[Column], rows: int, unusual: Dict[int, List[str]], faulty: "set[int]", room: int, cell: int) -> List[int]:
+def _rows(
+    shown: list[Column],
+    rows: int,
+    unusual: dict[int, list[str]],
+    faulty: set[int],
+    room: int,
+    cell: int,
+) -> list[int]:
     """Row indexes, ascending: all when they fit, else the first, the last and the unusual ones."""
     widths = [sum(min(len(column.cells[i]), cell) + 1 for column in shown) + 5 for i in range(rows)]
-    if sum(widths) <= room and (sum(widths) <= room // 2 or len(unusual) > rows // 3 or rows < 40 or _listing(shown, rows)):
+    if sum(widths) <= room and (
+        sum(widths) <= room // 2 or len(unusual) > rows // 3 or rows < 40 or _listing(shown, rows)
+    ):
         return list(range(rows))
     wanted = set(range(min(FIRST, rows))) | set(range(max(0, rows - LAST_ROWS), rows))
     used = sum(widths[i] + 60 for i in wanted)
@@ -250,7 +369,9 @@ def _rows(shown: List[Column], rows: int, unusual: Dict[int, List[str]], faulty:
         if used > room * 1.5:
             break
         wanted.add(index)
-    for index in [i for i in sorted(faulty) if i not in wanted][:max(0, FAULTY - len(faulty & wanted))]:
+    for index in [i for i in sorted(faulty) if i not in wanted][
+        : max(0, FAULTY - len(faulty & wanted))
+    ]:
         used += widths[index] + 60
         if used > room * 1.2:
             break
@@ -265,13 +386,17 @@ def _rows(shown: List[Column], rows: int, unusual: Dict[int, List[str]], faulty:
     return sorted(wanted)
 
 
-def _listing(shown: List[Column], rows: int) -> bool:
-    """Whether rows differ in words (names): then each is worth seeing; ids that only count are not."""
+def _listing(shown: list[Column], rows: int) -> bool:
+    """Whether rows differ in words (names): then each is worth seeing; ids that only count are
+    not.
+    """
     from contextkernel.normalize.templates import NO_DIGITS
 
-    return any(len({cell.translate(NO_DIGITS) for cell in column.cells}) > 0.6 * rows for column in shown)
+    return any(
+        len({cell.translate(NO_DIGITS) for cell in column.cells}) > 0.6 * rows for column in shown
+    )
 
 
 def _cell(text: str, most: int) -> str:
     text = " ".join(text.split()) if "\n" in text or "\t" in text else text
-    return text if len(text) <= most else "%s…[+%d]" % (text[:most], len(text) - most)
+    return text if len(text) <= most else f"{text[:most]}…[+{len(text) - most}]"

@@ -1,24 +1,43 @@
-"""Package managers: what was installed and what went wrong; repeats of a package's name in another phase are folded."""
+"""Package managers: what was installed and what went wrong; repeats of a package's name in
+another phase are folded.
+"""
+
 from __future__ import annotations
 
 import re
 from collections import Counter
-from typing import Dict, List, Optional
 
 from contextkernel.normalize.document import Page
-from contextkernel.normalize.survey import Survey, unit_of
-from contextkernel.normalize.layout import FACT, LISTED, MUST, NOTABLE, Ask, Plan, Unit
+from contextkernel.normalize.layout import MUST, Ask, Plan, Unit
 from contextkernel.normalize.severity import CALM, severity
+from contextkernel.normalize.survey import Survey, unit_of
 
 PHASES = re.compile(
-    r"(?P<phase>Inst|Conf|Selecting previously unselected package|Preparing to unpack|Unpacking|Get:\d+|Hit:\d+|Ign:\d+|Collecting|  Downloading|  Using cached|"
-    r"Requirement already satisfied:|Downloading|Downloaded|\s+Downloaded|\s+Compiling|\s+Fresh|\s+Adding|\s+Locking|Progress:|Fetching|Installing|Pulling|[0-9a-f]{12}: )(?=[\s:]|$)\s*(?P<rest>.*)$")
-QUIET = ("Conf", "Selecting previously unselected package", "Preparing to unpack", "Unpacking", "Hit", "  Downloading", "  Using cached", "Downloading", "Fetching")
+    r"(?P<phase>Inst|Conf|Selecting previously unselected package|Preparing to unpack|Unpacking"
+    r"|Get:\d+|Hit:\d+|Ign:\d+|Collecting|  Downloading|  Using cached|"
+    r"Requirement already satisfied:|Downloading|Downloaded|\s+Downloaded|\s+Compiling|\s+Fresh"
+    r"|\s+Adding|\s+Locking|Progress:|Fetching|Installing|Pulling|[0-9a-f]{12}: )(?=[\s:]"
+    r"|$)\s*(?P<rest>.*)$"
+)
+QUIET = (
+    "Conf",
+    "Selecting previously unselected package",
+    "Preparing to unpack",
+    "Unpacking",
+    "Hit",
+    "  Downloading",
+    "  Using cached",
+    "Downloading",
+    "Fetching",
+)
 _SIZE = r"(?: \([\d.,]+ ?[kKMGT]?i?B(?:ytes)?\))?"
 _ARCHIVE = r"\S+\.(?:whl|tar\.\w+|tgz|zip|gem|deb|rpm|jar|pom|crate|egg|conda|metadata)"
 _PACKAGE = r"[@\w][\w.+/@:-]* (?:v?\d+\.\d[\w.+~:-]*|\(v?\d[^()]*\))"
-_FETCHED = re.compile(r"(?:from \S+: )?(?:https?://\S+|%s|%s)%s(?: \.\.\.)?\s*$" % (_ARCHIVE, _PACKAGE, _SIZE))
-FORMS = (  # phase -> what must follow it: a script that says "Downloading" says something else behind it
+_FETCHED = re.compile(
+    rf"(?:from \S+: )?(?:https?://\S+|{_ARCHIVE}|{_PACKAGE}){_SIZE}(?: \.\.\.)?\s*$"
+)
+# phase -> what must follow it: a script that says "Downloading" says something else behind it
+FORMS = (
     ("Conf", re.compile(r"[\w.+:-]+ \(\S+ .*\)$")),
     ("Selecting", re.compile(r"[\w.+:-]+\.$")),
     ("Preparing", re.compile(r"\S+\.deb (?:\.\.\.|…)$")),
@@ -30,8 +49,10 @@ FEWEST = 12
 FEWEST_OF_PHASE = 4  # rows of one phase, fewer are shown
 
 
-def plan(page: Page, ask: Ask) -> Optional[Plan]:
-    """Folds phases that only repeat a package named elsewhere; None when there are few such lines."""
+def plan(page: Page, ask: Ask) -> Plan | None:
+    """Folds phases that only repeat a package named elsewhere; None when there are few such
+    lines.
+    """
     phases = [PHASES.match(line) for line in page.lines]
     quiet = {i for i, match in enumerate(phases) if match and _only_repeats(match)}
     counts = Counter(_phase(phases[i]) for i in quiet)
@@ -40,15 +61,18 @@ def plan(page: Page, ask: Ask) -> Optional[Plan]:
         return None
     survey = Survey(page.lines, bool(ask.exit_code))
     ranks = survey.ranks()
-    named: Dict[str, int] = {}
+    named: dict[str, int] = {}
     for match in phases:
         if match and not match.group("phase").startswith(QUIET):
             named[_package(match.group("rest"))] = 1
-    units: List[Unit] = []
+    units: list[Unit] = []
     for index, match in enumerate(phases):
         line = page.lines[index]
-        if index in quiet and severity(line) == CALM and (
-                _package(match.group("rest")) in named or match.group("phase").strip() != "Conf"):
+        if (
+            index in quiet
+            and severity(line) == CALM
+            and (_package(match.group("rest")) in named or match.group("phase").strip() != "Conf")
+        ):
             units.append(Unit(index, index, MUST, (), "phase"))
         elif index in ranks:
             units.append(unit_of(page, index, ranks[index]))
@@ -57,13 +81,21 @@ def plan(page: Page, ask: Ask) -> Optional[Plan]:
     return Plan(units, "download and unpack lines folded", survey.digest)
 
 
-def _only_repeats(match: "re.Match") -> bool:
-    """Whether a line is a quiet phase followed by a package, an archive or an address, and by nothing else."""
+def _only_repeats(match: re.Match) -> bool:
+    """Whether a line is a quiet phase followed by a package, an archive or an address, and by
+    nothing else.
+    """
     phase = match.group("phase").strip()
-    return match.group("phase").startswith(QUIET) and next(form for start, form in FORMS if phase.startswith(start)).match(match.group("rest")) is not None
+    return (
+        match.group("phase").startswith(QUIET)
+        and next(form for start, form in FORMS if phase.startswith(start)).match(
+            match.group("rest")
+        )
+        is not None
+    )
 
 
-def _phase(match: "re.Match") -> str:
+def _phase(match: re.Match) -> str:
     return match.group("phase").strip().split(":")[0]
 
 

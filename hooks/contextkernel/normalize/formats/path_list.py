@@ -1,12 +1,14 @@
-"""Lists of paths: each folder once, then its names; nothing is left out until the room is used up."""
+"""Lists of paths: each folder once, then its names; nothing is left out until the room is used
+up.
+"""
+
 from __future__ import annotations
 
 import re
-from typing import Dict, List, Optional, Tuple
 
 from contextkernel import marks
 from contextkernel.normalize.document import Page
-from contextkernel.normalize.layout import MUST, NOTABLE, RARE, Ask, Plan, Unit
+from contextkernel.normalize.layout import MUST, NOTABLE, Ask, Plan, Unit
 
 PATH = re.compile(r"(?:\./|/|~/|[A-Za-z]:\\)?[\w.@+~#$%(){}\[\]=,&'-][^\t\n:*?\"<>|]*$")
 ROOM = 12000  # characters; above, large folders are cut to their first names
@@ -14,15 +16,24 @@ FEWEST, SHARE = 30, 0.9
 FIRST_NAMES, LAST_NAMES = 6, 2
 
 
-def plan(page: Page, ask: Ask) -> Optional[Plan]:
-    """Runs of paths as folders with names; None when fewer than nine in ten lines are paths below some folder."""
+def plan(page: Page, ask: Ask) -> Plan | None:
+    """Runs of paths as folders with names; None when fewer than nine in ten lines are paths
+    below some folder.
+    """
     lines = page.lines
-    at_path = [bool(line) and "/" in line and "  " not in line and not line.startswith(" ") and PATH.match(line) is not None for line in lines]
+    at_path = [
+        bool(line)
+        and "/" in line
+        and "  " not in line
+        and not line.startswith(" ")
+        and PATH.match(line) is not None
+        for line in lines
+    ]
     if sum(at_path) < FEWEST or sum(at_path) < SHARE * sum(1 for line in lines if line.strip()):
         return None
     if sum(line.count(" ") for line, ok in zip(lines, at_path) if ok) > 0.3 * sum(at_path):
         return None  # prose with slashes
-    units: List[Unit] = []
+    units: list[Unit] = []
     start = 0
     room = ask.room if ask.exit_code else ROOM
     while start < len(lines):
@@ -33,14 +44,20 @@ def plan(page: Page, ask: Ask) -> Optional[Plan]:
         end = start
         while end + 1 < len(lines) and at_path[end + 1]:
             end += 1
-        units.append(Unit(start, end, MUST, tuple(folders(lines[start:end + 1], room, ask.handle)), "hoist"))
+        units.append(
+            Unit(
+                start, end, MUST, tuple(folders(lines[start : end + 1], room, ask.handle)), "hoist"
+            )
+        )
         start = end + 1
     return Plan(units, "paths grouped by folder", None, room + 4000)
 
 
-def folders(paths: List[str], room: int, handle: str) -> List[str]:
-    """Lines "folder/: name, name"; a name that holds ", " keeps its line.  Over `room` characters large folders are cut."""
-    groups: Dict[str, List[str]] = {}
+def folders(paths: list[str], room: int, handle: str) -> list[str]:
+    """Lines "folder/: name, name"; a name that holds ", " keeps its line.  Over `room`
+    characters large folders are cut.
+    """
+    groups: dict[str, list[str]] = {}
     for path in paths:
         folder, _, name = path.rstrip("/").rpartition("/")
         groups.setdefault(folder, []).append(name + ("/" if path.endswith("/") else ""))
@@ -53,7 +70,7 @@ def folders(paths: List[str], room: int, handle: str) -> List[str]:
         if sum(map(len, lines)) + len(lines) <= room:
             return lines
         most //= 2
-    head = lines[:max(4, len(lines) * room // (2 * (sum(map(len, lines)) + 1)))]
+    head = lines[: max(4, len(lines) * room // (2 * (sum(map(len, lines)) + 1)))]
     size = 0
     kept = []
     for line in head:
@@ -61,17 +78,19 @@ def folders(paths: List[str], room: int, handle: str) -> List[str]:
         if size > room:
             break
         kept.append(line)
-    left = list(groups)[len(kept):]
-    tops: Dict[str, int] = {}
+    left = list(groups)[len(kept) :]
+    tops: dict[str, int] = {}
     for folder in left:
         top = "/".join(folder.split("/")[:2])
         tops[top] = tops.get(top, 0) + len(groups[folder])
-    words = ", ".join("%s %d" % pair for pair in sorted(tops.items(), key=lambda pair: -pair[1])[:4])
-    return kept + [marks.note("%d more folders: %s" % (len(left), marks.clip(words, 60)), handle)]
+    words = ", ".join(
+        "%s %d" % pair for pair in sorted(tops.items(), key=lambda pair: -pair[1])[:4]
+    )
+    return kept + [marks.note(f"{len(left)} more folders: {marks.clip(words, 60)}", handle)]
 
 
-def _written(groups: Dict[str, List[str]], most: int = 0, handle: str = "") -> List[str]:
-    lines: List[str] = []
+def _written(groups: dict[str, list[str]], most: int = 0, handle: str = "") -> list[str]:
+    lines: list[str] = []
     for folder, names in groups.items():
         if any(", " in name for name in names):
             lines += [folder + "/" + name for name in names]
@@ -81,7 +100,11 @@ def _written(groups: Dict[str, List[str]], most: int = 0, handle: str = "") -> L
             continue
         more = ""
         if most and len(names) > most + 4:
-            more = " " + marks.note("%d more" % (len(names) - most), handle)
-            names = names[:most - LAST_NAMES] + ["…"] + names[-LAST_NAMES:] if most > 2 * LAST_NAMES else names[:most]
+            more = " " + marks.note(f"{len(names) - most} more", handle)
+            names = (
+                names[: most - LAST_NAMES] + ["…"] + names[-LAST_NAMES:]
+                if most > 2 * LAST_NAMES
+                else names[:most]
+            )
         lines.append((folder + "/: " if folder else "./: ") + ", ".join(names) + more)
     return lines

@@ -1,12 +1,14 @@
-"""Any text: templates shown by their first lines, everything rare, everything wrong, the head and the tail."""
+"""Any text: templates shown by their first lines, everything rare, everything wrong, the head
+and the tail.
+"""
+
 from __future__ import annotations
 
-from typing import Dict
-
-from contextkernel.normalize.render import LONG
 from contextkernel.normalize.document import Page
 from contextkernel.normalize.layout import MUST, Ask, Plan, Unit
-from contextkernel.normalize.survey import COMMON, Survey, UNIQUE_ROOM, room_for, unit_of
+from contextkernel.normalize.render import LONG
+from contextkernel.normalize.survey import COMMON, UNIQUE_ROOM, Survey, room_for, unit_of
+
 PROSE_TOOLS = ("Agent", "Task")
 LONG_PROSE = 6000  # characters of a line with blanks that pass in a short text
 
@@ -24,7 +26,7 @@ def plan(page: Page, ask: Ask) -> Plan:
 
 def _prose_plan(page: Page, ask: Ask) -> Plan:
     """An agent's report: only lines that stand there word for word many times are folded."""
-    same: Dict[str, int] = {}
+    same: dict[str, int] = {}
     ids = [same.setdefault(line, len(same)) for line in page.lines]
     counts = [0] * len(same)
     units = []

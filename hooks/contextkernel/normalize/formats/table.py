@@ -1,14 +1,25 @@
-"""Tables padded with blanks: padding is squeezed, rows of one kind are collapsed, every unusual row stays."""
+"""Tables padded with blanks: padding is squeezed, rows of one kind are collapsed, every unusual
+row stays.
+"""
+
 from __future__ import annotations
 
 import re
-from typing import Dict, List, Optional
 
-from contextkernel.normalize.outliers import far_or_rare
 from contextkernel.normalize.document import Page
+from contextkernel.normalize.layout import (
+    FACT,
+    MUST,
+    NOTABLE,
+    PLAIN,
+    RARE,
+    Ask,
+    Plan,
+    Unit,
+)
+from contextkernel.normalize.outliers import far_or_rare
+from contextkernel.normalize.severity import FAULT, severity
 from contextkernel.normalize.survey import Survey, room_for
-from contextkernel.normalize.layout import CONTEXT, FACT, LISTED, MUST, NOTABLE, PLAIN, RARE, Ask, Plan, Unit
-from contextkernel.normalize.severity import FAULT, WARNING, severity
 
 GAP = re.compile(r"\s{2,}|\t| \| | \|$|^\| ")
 PADDING = re.compile(r"(?<=\S) {3,}(?=\S)")
@@ -18,16 +29,23 @@ HEAD_ROWS, TAIL_ROWS = 4, 2
 ALL_ROOM = 3600  # characters; a squeezed table up to this size stays whole
 
 
-def plan(page: Page, ask: Ask) -> Optional[Plan]:
-    """Rows as units; None when rows do not have the header's number of fields (an empty cell would be lost)."""
+def plan(page: Page, ask: Ask) -> Plan | None:
+    """Rows as units; None when rows do not have the header's number of fields (an empty cell
+    would be lost).
+    """
     lines = page.lines
-    if all(any(char.isdigit() for char in line) for line in [line for line in lines[:12] if line.strip()][:3]):
+    if all(
+        any(char.isdigit() for char in line)
+        for line in [line for line in lines[:12] if line.strip()][:3]
+    ):
         return None  # no header: a log, more likely
-    counts: Dict[int, int] = {}
+    counts: dict[int, int] = {}
     fields = [GAP.split(line.strip()) if line.strip() else [] for line in lines]
     for row in fields:
         counts[len(row)] = counts.get(len(row), 0) + 1
-    width = max((count for count in counts if count >= 2), key=lambda count: counts[count], default=0)
+    width = max(
+        (count for count in counts if count >= 2), key=lambda count: counts[count], default=0
+    )
     rows = [i for i, row in enumerate(fields) if len(row) == width]
     if len(rows) < FEWEST or len(rows) < SHARE * sum(1 for row in fields if row):
         return None
@@ -38,14 +56,24 @@ def plan(page: Page, ask: Ask) -> Optional[Plan]:
     squeezed[0] = PADDING.sub("  ", lines[0])
     total = sum(map(len, squeezed)) + len(squeezed)
     ranks = _ranks(lines, fields, rows, total <= ALL_ROOM)
-    units = [Unit(i, i, rank, None if squeezed[i] == lines[i] else (squeezed[i],), "padding") for i, rank in sorted(ranks.items())]
+    units = [
+        Unit(i, i, rank, None if squeezed[i] == lines[i] else (squeezed[i],), "padding")
+        for i, rank in sorted(ranks.items())
+    ]
     survey = Survey(lines, bool(ask.exit_code))
-    return Plan(units, "table, padding squeezed", survey.digest, 0 if ask.exit_code else room_for(page, survey, ask))
+    return Plan(
+        units,
+        "table, padding squeezed",
+        survey.digest,
+        0 if ask.exit_code else room_for(page, survey, ask),
+    )
 
 
-def _ranks(lines: List[str], fields: List[List[str]], rows: List[int], whole: bool) -> Dict[int, int]:
+def _ranks(
+    lines: list[str], fields: list[list[str]], rows: list[int], whole: bool
+) -> dict[int, int]:
     inside = set(rows)
-    ranks: Dict[int, int] = {}
+    ranks: dict[int, int] = {}
     for index, line in enumerate(lines):
         if index not in inside:
             ranks[index] = MUST if line.strip() else PLAIN

@@ -1,21 +1,36 @@
 """Failing test runs: summary lines, all failing names, failing units; passing noise goes last."""
+
 from __future__ import annotations
 
 import re
 from bisect import bisect_left, bisect_right
-from typing import Dict, List, NamedTuple, Optional, Tuple
+from typing import NamedTuple
 
 from contextkernel.normalize.document import Page
-from contextkernel.normalize.survey import COMMON, Survey, room_for, unit_of
+from contextkernel.normalize.layout import (
+    CONTEXT,
+    FACT,
+    LAST,
+    LISTED,
+    MUST,
+    NOTABLE,
+    PLAIN,
+    RARE,
+    Ask,
+    Plan,
+    Unit,
+)
 from contextkernel.normalize.severity import CALM, FAULT, severity
-from contextkernel.normalize.layout import CONTEXT, FACT, LAST, LISTED, MUST, NOTABLE, PLAIN, RARE, Ask, Plan, Unit
+from contextkernel.normalize.survey import COMMON, Survey, room_for, unit_of
 
 
 class Dialect(NamedTuple):
     """How a runner writes; each a pattern, matched at the start of a line ("" never).
 
-    `begin` starts a failing unit, `stop` ends it (the line is outside), `core` lines tell its cause, `verdict` are the
-    runner's own summary lines, `names` are lines that only name a failing test, `passing` is what a passing test prints.
+    `begin` starts a failing unit, `stop` ends it (the line is outside), `core` lines tell its
+    cause, `verdict` are the
+    runner's own summary lines, `names` are lines that only name a failing test, `passing` is what a
+    passing test prints.
     """
 
     begin: str
@@ -32,16 +47,29 @@ RUNNERS = {
         begin=r"_{3,} .+ _{3,}$",
         stop=r"={3,} .*===$|!{3,}|[\w./-]+\.py(?::| ).*\[ *\d+%\]$",
         core=r"E  |>  |\S+:\d+: \w|E$",
-        verdict=r"={3,} (?=(.*?\b(?:passed|failed|errors?|skipped|deselected|no tests ran)\b))\1.* in |\d+ (?:passed|failed|errors?|skipped|deselected|xfailed)\b.* in [\d.]+|!{3,} .* !{3,}$",
+        verdict=(
+            r"={3,} (?=(.*?\b(?:passed|failed|errors?|skipped|deselected|no tests ran)\b))\1.* "
+            r"in |\d+ (?:passed|failed|errors?|skipped|deselected|xfailed)\b.* in [\d.]+|!{3,} "
+            r".* !{3,}$"
+        ),
         names=r"(?:FAILED|ERROR) \S|(?=(\S+?::))\1\S.* (?:FAILED|ERROR)\b|(?:XPASS) \S",
-        passing=r"(?=(\S+?::))\1.* (?:PASSED|SKIPPED|XFAIL)|(?:tests?/|\S+\.py )\S*(?:(?<=[.sxX])| +[.sxX]+) ",
+        passing=(
+            r"(?=(\S+?::))\1.* (?:PASSED|SKIPPED|XFAIL)|(?:tests?/|\S+\.py )\S*(?:(?<=[.sxX])| "
+            r"+[.sxX]+) "
+        ),
     ),
     # TAP: node --test, tape, prove
     "tap": Dialect(
         begin=r"\s*not ok \d+(?!\d)(?!.*# (?:TODO|SKIP))",
         stop=r"\s*(?:ok \d|\d+\.\.\d|# )|TAP version",
-        core=r"\s+(?:error|message|expected|actual|operator|at|location|failureType|code|name|found|wanted|stack):|\s*#\s+(?:Failed|at |got|expected)|\s+at .*(?:test|spec)",
-        verdict=r"# (?:tests|suites|pass|fail|cancelled|skipped|todo|duration_ms|ok|failed)\b|\d+\.\.\d+|Result: |Files=\d",
+        core=(
+            r"\s+(?:error|message|expected|actual|operator|at|location|failureType|code|name"
+            r"|found|wanted|stack):|\s*#\s+(?:Failed|at |got|expected)|\s+at .*(?:test|spec)"
+        ),
+        verdict=(
+            r"# (?:tests|suites|pass|fail|cancelled|skipped|todo|duration_ms|ok|failed)\b"
+            r"|\d+\.\.\d+|Result: |Files=\d"
+        ),
         names=r"\s*not ok ",
         passing=r"\s*ok \d|# Subtest: |\s+(?:---|\.\.\.|duration_ms: .*|type: .*)$",
         before=r"# Subtest: ",
@@ -49,17 +77,35 @@ RUNNERS = {
     # jest, vitest, mocha and jasmine
     "jest": Dialect(
         begin=r"\s{1,4}● (?!Console\b)\S|\s*(?:FAIL|❯ FAIL)\s+\S.* > |  +\d+\) \S",
-        stop=r"(?:PASS|FAIL)\s+\S+\.\w+|Test Suites?:|\s+Tests?  |\s{1,4}● Console|⎯{5,}$|Snapshot Summary|Summary of all failing|\s*Test Files ",
-        core=r"\s*(?:expect\b|Expected|Received|Assertion|\w*Error\b|[-+] |>\s*\d+ \||at .*(?:test|spec)|❯ \S+:\d+|Difference|Cannot|Timeout|thrown)",
-        verdict=r"\s*(?:Test Suites|Tests|Snapshots|Time|Test Files|Duration|Start at)\b:? +\S|Ran all test|\s+\d+ (?:passing|failing|pending)\b|Executed \d+|\d+ specs?,",
+        stop=(
+            r"(?:PASS|FAIL)\s+\S+\.\w+|Test Suites?:|\s+Tests?  |\s{1,4}● Console|⎯{5,}$"
+            r"|Snapshot Summary|Summary of all failing|\s*Test Files "
+        ),
+        core=(
+            r"\s*(?:expect\b|Expected|Received|Assertion|\w*Error\b|[-+] |>\s*\d+ \||at .*(?:test"
+            r"|spec)|❯ \S+:\d+|Difference|Cannot|Timeout|thrown)"
+        ),
+        verdict=(
+            r"\s*(?:Test Suites|Tests|Snapshots|Time|Test Files|Duration|Start at)\b:? +\S|Ran "
+            r"all test|\s+\d+ (?:passing|failing|pending)\b|Executed \d+|\d+ specs?,"
+        ),
         names=r"FAIL\s+\S|\s*(?:✕|✗|×|❯) |\s{1,4}● .* › ",
         passing=r"PASS\s+\S|\s*(?:✓|✔|√) |\s+console\.\w+$|\s{1,4}● Console",
     ),
     # go test
     "gotest": Dialect(
-        begin=r"\s*--- FAIL: |panic: |fatal error: |.*\.go:\d+:\d+: |FAIL\t.*\[(?:build|setup) failed\]|WARNING: DATA RACE",
-        stop=r"=== (?:RUN|CONT|PAUSE)|\s*--- (?:PASS|SKIP)|(?:PASS|FAIL|ok|\?)(?:\s|$)|# \S+$|exit status",
-        core=r"\s+\S+\.go:\d+|\s*Error(?: Trace)?:|\s+(?:expected|actual|got|want)|panic:|\t/.*_test\.go:\d+|goroutine \d+ \[running",
+        begin=(
+            r"\s*--- FAIL: |panic: |fatal error: |.*\.go:\d+:\d+: |FAIL\t.*\[(?:build|setup) "
+            r"failed\]|WARNING: DATA RACE"
+        ),
+        stop=(
+            r"=== (?:RUN|CONT|PAUSE)|\s*--- (?:PASS|SKIP)|(?:PASS|FAIL|ok|\?)(?:\s|$)|# \S+$"
+            r"|exit status"
+        ),
+        core=(
+            r"\s+\S+\.go:\d+|\s*Error(?: Trace)?:|\s+(?:expected|actual|got|want)|panic:"
+            r"|\t/.*_test\.go:\d+|goroutine \d+ \[running"
+        ),
         verdict=r"FAIL\b|ok  \t.*\bFAIL|exit status|coverage:|DONE \d+",
         names=r"\s*--- FAIL: |FAIL\t|# \S+$",
         passing=r"=== (?:RUN|PAUSE|CONT)|\s*--- PASS|ok  \t|PASS$|\?   \t",
@@ -67,10 +113,22 @@ RUNNERS = {
     ),
     # cargo test and nextest
     "cargotest": Dialect(
-        begin=r"---- .* ----$|error(?:\[E\d+\])?: (?!test failed|could not compile|aborting)|\s*(?:STDOUT|STDERR|stdout|stderr) ─+|--- (?:STDOUT|STDERR)",
-        stop=r"---- .* ----$|failures:$|test result:|warning: |error: (?:test failed|could not compile|aborting)|\s+(?:Running|Doc-tests|Compiling|Summary|PASS) ",
-        core=r".*panicked at|\s*(?:left|right|expected|actual|found): |assertion |Error: |error|\s*--> |\S.*: expected",
-        verdict=r"test result:|error: test failed|error: could not compile|error: aborting|\s+Summary \[|For more information",
+        begin=(
+            r"---- .* ----$|error(?:\[E\d+\])?: (?!test failed|could not compile|aborting)"
+            r"|\s*(?:STDOUT|STDERR|stdout|stderr) ─+|--- (?:STDOUT|STDERR)"
+        ),
+        stop=(
+            r"---- .* ----$|failures:$|test result:|warning: |error: (?:test failed|could not "
+            r"compile|aborting)|\s+(?:Running|Doc-tests|Compiling|Summary|PASS) "
+        ),
+        core=(
+            r".*panicked at|\s*(?:left|right|expected|actual|found): |assertion |Error: |error"
+            r"|\s*--> |\S.*: expected"
+        ),
+        verdict=(
+            r"test result:|error: test failed|error: could not compile|error: aborting"
+            r"|\s+Summary \[|For more information"
+        ),
         names=r"test .* \.\.\. FAILED|    [\w:<>]+$|\s+(?:FAIL|TIMEOUT|SIGABRT) \[",
         passing=r"test .* \.\.\. (?:ok|ignored)|\s+PASS \[",
     ),
@@ -78,18 +136,39 @@ RUNNERS = {
     "unittest": Dialect(
         begin=r"(?:FAIL|ERROR|UNEXPECTED SUCCESS): \S",
         stop=r"={60,}$|Ran \d+ tests? in",
-        core=r"\w[\w.]*(?:Error|Exception|Failure|Warning)\b|  File .*(?:test|spec)|[-+?] |AssertionError",
+        core=(
+            r"\w[\w.]*(?:Error|Exception|Failure|Warning)\b|  File .*(?:test|spec)|[-+?] "
+            r"|AssertionError"
+        ),
         verdict=r"Ran \d+ tests? in|FAILED \(|OK\b|NO TESTS RAN",
         names=r".* \.\.\. (?:FAIL|ERROR|unexpected success)$",
         passing=r".* \.\.\. (?:ok|skipped .*|expected failure)$",
     ),
     # rspec, phpunit, ctest, gtest, gradle, maven, dotnet and swift test runs
     "other": Dialect(
-        begin=r"\s{1,4}\d+\) \S|\[  FAILED  \] |\[ RUN .*|.* FAILED$|\[ERROR\] .*(?:FAILURE|ERROR)!|\s+Failed \S|.*: error: -\[|\s*\d+/\d+ Test .*\*\*\*",
-        stop=r"$^|\[       OK \]|Finished in|FAILURES!|Tests run:|\[INFO\]|\d+ tests? completed|Tests:|\s*\d+/\d+ Test .*Passed|Failed examples:",
-        core=r"\s*(?:Failure/Error|expected|Expected|got|Actual|\w*(?:Error|Exception)\b|Failed asserting|Which is|Value of|# \./|at .*(?:Test|Spec|test|spec))|.*: Failure$|/.*:\d+$",
-        verdict=r"\d+ examples?, |Tests: \d|FAILURES!|ERRORS!|OK \(|Tests run:.*|BUILD |\[ERROR\] Tests run|\[==========\]|\[  PASSED  \]|\[  FAILED  \] \d+ tests|\d+% tests passed|Total Test time|\d+ tests? completed|(?:Failed|Passed)!  |Executed \d+ tests|Test Run ",
-        names=r"rspec \S+|\[  FAILED  \] \S|\s+\d+ - .* \(|\[ERROR\]   \S|(?=(.*? > ))\1.* FAILED$|\s*\d+/\d+ Test .*\*\*\*",
+        begin=(
+            r"\s{1,4}\d+\) \S|\[  FAILED  \] |\[ RUN .*|.* FAILED$|\[ERROR\] .*(?:FAILURE|ERROR)!"
+            r"|\s+Failed \S|.*: error: -\[|\s*\d+/\d+ Test .*\*\*\*"
+        ),
+        stop=(
+            r"$^|\[       OK \]|Finished in|FAILURES!|Tests run:|\[INFO\]|\d+ tests? completed"
+            r"|Tests:|\s*\d+/\d+ Test .*Passed|Failed examples:"
+        ),
+        core=(
+            r"\s*(?:Failure/Error|expected|Expected|got|Actual|\w*(?:Error|Exception)\b|Failed "
+            r"asserting|Which is|Value of|# \./|at .*(?:Test|Spec|test|spec))|.*: Failure$"
+            r"|/.*:\d+$"
+        ),
+        verdict=(
+            r"\d+ examples?, |Tests: \d|FAILURES!|ERRORS!|OK \(|Tests run:.*|BUILD |\[ERROR\] "
+            r"Tests run|\[==========\]|\[  PASSED  \]|\[  FAILED  \] \d+ tests|\d+% tests passed"
+            r"|Total Test time|\d+ tests? completed|(?:Failed|Passed)!  |Executed \d+ tests|Test "
+            r"Run "
+        ),
+        names=(
+            r"rspec \S+|\[  FAILED  \] \S|\s+\d+ - .* \(|\[ERROR\]   \S|(?=(.*? > ))\1.* FAILED$"
+            r"|\s*\d+/\d+ Test .*\*\*\*"
+        ),
         passing=r"\[       OK \]|\[ RUN|\[-+\]|\s*\d+/\d+ Test .*Passed|\s+Start +\d+:",
     ),
 }
@@ -101,9 +180,14 @@ LOUD = 24  # faults outside the failing units that come before the units' bodies
 FOLD_NAMES = 3000  # characters of names from which on common prefixes are folded
 
 
-def plan(page: Page, ask: Ask, runner: str) -> Optional[Plan]:
-    """Units of a test run; None when it shows neither a failing unit nor a failing name nor a summary."""
-    spot = {name: re.compile(pattern) if pattern else NEVER for name, pattern in RUNNERS[runner]._asdict().items()}
+def plan(page: Page, ask: Ask, runner: str) -> Plan | None:
+    """Units of a test run; None when it shows neither a failing unit nor a failing name nor a
+    summary.
+    """
+    spot = {
+        name: re.compile(pattern) if pattern else NEVER
+        for name, pattern in RUNNERS[runner]._asdict().items()
+    }
     blocks = _blocks(page.lines, spot)
     verdicts = [i for i, line in enumerate(page.lines) if spot["verdict"].match(line)]
     names = [i for i, line in enumerate(page.lines) if spot["names"].match(line)]
@@ -113,30 +197,51 @@ def plan(page: Page, ask: Ask, runner: str) -> Optional[Plan]:
     ranks = _noise_ranks(page, survey, spot, bool(blocks or names))
     for index in verdicts:
         ranks[index] = MUST
-    units = _unit_units(page, blocks, spot, _strangers(page.lines, blocks, survey, spot), survey.novel() if blocks else set())
+    units = _unit_units(
+        page,
+        blocks,
+        spot,
+        _strangers(page.lines, blocks, survey, spot),
+        survey.novel() if blocks else set(),
+    )
     inside = {i for first, last in blocks for i in range(first, last + 1)}
     told = inside.union(verdicts)
     units += _name_units(page, _once(page.lines, [i for i in names if i not in told]))
     taken = {i for unit in units for i in range(unit.first, unit.last + 1)} | inside
     loud = [index for index in sorted(ranks) if ranks[index] == FACT and index not in taken]
     early = set(loud[:LOUD])
-    units += [unit_of(page, index, rank)._replace(turn=-1 if index in early else 2 if rank == FACT else 0) for index, rank in ranks.items() if index not in taken]
+    units += [
+        unit_of(page, index, rank)._replace(turn=-1 if index in early else 2 if rank == FACT else 0)
+        for index, rank in ranks.items()
+        if index not in taken
+    ]
     units.sort()
-    return Plan(units, digest=_digest(blocks) if blocks or names else survey.digest, room=room_for(page, survey, ask))
+    return Plan(
+        units,
+        digest=_digest(blocks) if blocks or names else survey.digest,
+        room=room_for(page, survey, ask),
+    )
 
 
-def _digest(blocks: List[Tuple[int, int]]):
+def _digest(blocks: list[tuple[int, int]]):
     """Words for a gap's mark: whether it lies in a failing unit."""
     starts = [first for first, _ in blocks]
 
     def words(first: int, last: int) -> str:
         at = bisect_right(starts, first) - 1
-        return "part of a failing unit" if at >= 0 and last <= blocks[at][1] else "outside the failing units" if blocks else ""
+        return (
+            "part of a failing unit"
+            if at >= 0 and last <= blocks[at][1]
+            else "outside the failing units"
+            if blocks
+            else ""
+        )
+
     return words
 
 
-def _blocks(lines: List[str], spot: dict) -> List[Tuple[int, int]]:
-    blocks: List[Tuple[int, int]] = []
+def _blocks(lines: list[str], spot: dict) -> list[tuple[int, int]]:
+    blocks: list[tuple[int, int]] = []
     start, mark, floor = -1, -1, -1
     for index, line in enumerate(lines):
         if start >= 0 and (spot["stop"].match(line) or spot["begin"].match(line)):
@@ -151,42 +256,86 @@ def _blocks(lines: List[str], spot: dict) -> List[Tuple[int, int]]:
     return [(first, last) for first, last in blocks if first <= last]
 
 
-def _noise_ranks(page: Page, survey: Survey, spot: dict, failing: bool) -> Dict[int, int]:
+def _noise_ranks(page: Page, survey: Survey, spot: dict, failing: bool) -> dict[int, int]:
     """Ranks outside the units: what would be first elsewhere comes after the failing units here."""
-    later = {MUST: MUST, FACT: FACT, NOTABLE: NOTABLE, CONTEXT: RARE, RARE: RARE, PLAIN: LISTED, LISTED: LISTED}
+    later = {
+        MUST: MUST,
+        FACT: FACT,
+        NOTABLE: NOTABLE,
+        CONTEXT: RARE,
+        RARE: RARE,
+        PLAIN: LISTED,
+        LISTED: LISTED,
+    }
     ranks = survey.ranks()
     if failing:
         ranks = {index: later[rank] for index, rank in ranks.items()}
     for index in list(ranks):
         template = survey.mined.ids[index]
-        if failing and ranks[index] > MUST and survey.mined.counts[template] >= COMMON and survey.mined.exemplars[template] != index and survey.level(template) == CALM:
+        if (
+            failing
+            and ranks[index] > MUST
+            and survey.mined.counts[template] >= COMMON
+            and survey.mined.exemplars[template] != index
+            and survey.level(template) == CALM
+        ):
             ranks[index] = ranks[index] if index in survey.outlying else LAST
-        if ranks[index] > MUST and index not in survey.outlying and spot["passing"].match(page.lines[index]):
+        if (
+            ranks[index] > MUST
+            and index not in survey.outlying
+            and spot["passing"].match(page.lines[index])
+        ):
             ranks[index] = LAST if failing else LISTED
     return ranks
 
 
-def _unit_units(page: Page, blocks: List[Tuple[int, int]], spot: dict, strangers: "set[int]", novel: "set[int]") -> List[Unit]:
-    """Failing units: heads and causes as facts, the rest of each right after; the first of each cause is whole earlier."""
-    units: List[Unit] = []
-    seen: Dict[str, int] = {}
+def _unit_units(
+    page: Page, blocks: list[tuple[int, int]], spot: dict, strangers: set[int], novel: set[int]
+) -> list[Unit]:
+    """Failing units: heads and causes as facts, the rest of each right after; the first of each
+    cause is whole earlier.
+    """
+    units: list[Unit] = []
+    seen: dict[str, int] = {}
     ordered, first_of_all = sorted(strangers), strangers & novel
     for turn, (first, last) in enumerate(blocks):
         while last > first and not page.lines[last].strip():
             last -= 1
-        cores = [i for i in range(first, last + 1) if i == first or spot["begin"].match(page.lines[i]) or spot["core"].match(page.lines[i]) or spot["names"].match(page.lines[i])]
-        cause = re.sub(r"\d+|0x[0-9a-f]+|'[^']*'|\"[^\"]*\"", "#", "\n".join(page.lines[i] for i in cores[1:4]))
+        cores = [
+            i
+            for i in range(first, last + 1)
+            if i == first
+            or spot["begin"].match(page.lines[i])
+            or spot["core"].match(page.lines[i])
+            or spot["names"].match(page.lines[i])
+        ]
+        cause = re.sub(
+            r"\d+|0x[0-9a-f]+|'[^']*'|\"[^\"]*\"", "#", "\n".join(page.lines[i] for i in cores[1:4])
+        )
         repeat = seen[cause] = seen.get(cause, -1) + 1
-        size = sum(map(len, page.lines[first:last + 1]))
+        size = sum(map(len, page.lines[first : last + 1]))
         whole = FACT if size < WHOLE and turn < 2 else NOTABLE if not repeat else CONTEXT
-        core = set(cores[:14] + cores[-6:] + ordered[bisect_left(ordered, first):bisect_right(ordered, last)])
+        core = set(
+            cores[:14]
+            + cores[-6:]
+            + ordered[bisect_left(ordered, first) : bisect_right(ordered, last)]
+        )
         start = first
         while start <= last:
             end = start
             if start in core:
-                while end < last and end + 1 in core and start not in strangers and end + 1 not in strangers:
+                while (
+                    end < last
+                    and end + 1 in core
+                    and start not in strangers
+                    and end + 1 not in strangers
+                ):
                     end += 1
-                rank = MUST if turn < 3 or start in strangers and severity(page.lines[start]) == FAULT else FACT
+                rank = (
+                    MUST
+                    if turn < 3 or start in strangers and severity(page.lines[start]) == FAULT
+                    else FACT
+                )
             else:
                 while end < last and end + 1 not in core:
                     end += 1
@@ -194,57 +343,78 @@ def _unit_units(page: Page, blocks: List[Tuple[int, int]], spot: dict, strangers
             if any(len(page.lines[i]) > 1200 for i in range(start, end + 1)):
                 units += [unit_of(page, i, rank)._replace(turn=turn) for i in range(start, end + 1)]
             else:
-                units += [Unit(a, min(a + 39, end), rank, None, "gap", -1 if start in first_of_all else 0 if start in strangers else turn) for a in range(start, end + 1, 40)]
+                units += [
+                    Unit(
+                        a,
+                        min(a + 39, end),
+                        rank,
+                        None,
+                        "gap",
+                        -1 if start in first_of_all else 0 if start in strangers else turn,
+                    )
+                    for a in range(start, end + 1, 40)
+                ]
             start = end + 1
     return units
 
 
-def _strangers(lines: List[str], blocks: List[Tuple[int, int]], survey: Survey, spot: dict) -> "set[int]":
-    """Lines inside units that start at the margin and occur once: what the program printed amid source and frames."""
-    found: "set[int]" = set()
+def _strangers(
+    lines: list[str], blocks: list[tuple[int, int]], survey: Survey, spot: dict
+) -> set[int]:
+    """Lines inside units that start at the margin and occur once: what the program printed amid
+    source and frames.
+    """
+    found: set[int] = set()
     known = (spot["core"], spot["verdict"], spot["names"], spot["passing"])
     for first, last in blocks:
-        margin = [i for i in range(first + 1, last + 1) if lines[i][:1].isalnum() and survey.mined.counts[survey.mined.ids[i]] == 1
-                  and not any(pattern.match(lines[i]) for pattern in known)]
+        margin = [
+            i
+            for i in range(first + 1, last + 1)
+            if lines[i][:1].isalnum()
+            and survey.mined.counts[survey.mined.ids[i]] == 1
+            and not any(pattern.match(lines[i]) for pattern in known)
+        ]
         worst = [i for i in margin if severity(lines[i]) == FAULT]
         found |= set(worst[:6]) | set(margin[:4]) | set(margin[-4:])
     return found
 
 
-def _once(lines: List[str], names: List[int]) -> List[int]:
+def _once(lines: list[str], names: list[int]) -> list[int]:
     """Of lines that name the same test, the last (the summary's, which also tells the cause)."""
-    latest: Dict[str, int] = {}
+    latest: dict[str, int] = {}
     for index in names:
         found = NAMED.search(lines[index])
         latest[found.group(0) if found else lines[index]] = index
     return sorted(latest.values())
 
 
-def _name_units(page: Page, names: List[int]) -> List[Unit]:
+def _name_units(page: Page, names: list[int]) -> list[Unit]:
     """All failing names; many neighbours with one prefix become one line without loss."""
-    units: List[Unit] = []
+    units: list[Unit] = []
     fold = sum(len(page.lines[i]) + 1 for i in names) > FOLD_NAMES
     at = 0
     while at < len(names):
         end = at
         while end + 1 < len(names) and names[end + 1] == names[end] + 1:
             end += 1
-        run = [page.lines[i] for i in names[at:end + 1]]
+        run = [page.lines[i] for i in names[at : end + 1]]
         if fold and len(run) > 3:
             units += _folded(names[at], run)
         else:
-            units += [unit_of(page, i, FACT)._replace(turn=-1) for i in names[at:end + 1]]
+            units += [unit_of(page, i, FACT)._replace(turn=-1) for i in names[at : end + 1]]
         at = end + 1
     return units
 
 
 NAMED = re.compile(r"(?<!\S)\S+::\S+")
-PREFIX = re.compile(r"((?:FAILED|ERROR|FAIL|not ok)?\s*(?=(\S+?(?:::|\.py\b|\.[jt]sx?\b)))\2\S*?(?:::|\[|(?=\s)))")
+PREFIX = re.compile(
+    r"((?:FAILED|ERROR|FAIL|not ok)?\s*(?=(\S+?(?:::|\.py\b|\.[jt]sx?\b)))\2\S*?(?:::|\[|(?=\s)))"
+)
 
 
-def _folded(first: int, run: List[str]) -> List[Unit]:
+def _folded(first: int, run: list[str]) -> list[Unit]:
     """Runs of names with one prefix: the first line whole, then what follows the prefix of each."""
-    units: List[Unit] = []
+    units: list[Unit] = []
     at = 0
     while at < len(run):
         match = PREFIX.match(run[at])
@@ -254,7 +424,7 @@ def _folded(first: int, run: List[str]) -> List[Unit]:
             end += 1
         units.append(Unit(first + at, first + at, FACT, turn=-1))
         if end - at >= 2:
-            lines = tuple("  …" + line[len(prefix):] for line in run[at + 1:end + 1])
+            lines = tuple("  …" + line[len(prefix) :] for line in run[at + 1 : end + 1])
             units.append(Unit(first + at + 1, first + end, FACT, lines, "prefix", -1))
         else:
             units += [Unit(first + i, first + i, FACT, turn=-1) for i in range(at + 1, end + 1)]

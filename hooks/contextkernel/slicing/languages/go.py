@@ -1,23 +1,29 @@
 """Go: definitions, imports and where they lead.  A package is a folder."""
+
 from __future__ import annotations
 
 import posixpath
 import re
-from typing import Dict, List
 
 from contextkernel.slicing.scan.blanking import blanked
 from contextkernel.slicing.scan.definitions import Definition, matched
 
 _DEFINITIONS = (
-    re.compile(r"\n(?P<indent>)(?P<kind>func)[ \t]*(?:\([^)\n]*\)[ \t]*)?(?P<name>[A-Za-z_]\w*)", re.M),
+    re.compile(
+        r"\n(?P<indent>)(?P<kind>func)[ \t]*(?:\([^)\n]*\)[ \t]*)?(?P<name>[A-Za-z_]\w*)", re.M
+    ),
     re.compile(r"\n(?P<indent>)(?P<kind>type|var|const)[ \t]+(?P<name>[A-Za-z_]\w*)", re.M),
-    re.compile(r"\n(?P<indent>\t)(?P<name>[A-Za-z_]\w*)[ \t]+(?P<kind>struct|interface)[ \t]*\{", re.M),
+    re.compile(
+        r"\n(?P<indent>\t)(?P<name>[A-Za-z_]\w*)[ \t]+(?P<kind>struct|interface)[ \t]*\{", re.M
+    ),
 )
 _ONE = re.compile(r'^import[ \t]+(?:[\w.]+[ \t]+)?"(?P<spec>[^"\n]*)"', re.M)
 _MANY = re.compile(r"^import[ \t]*\((?P<body>[^)]*)\)", re.M)
 _QUOTED = re.compile(r'"([^"\n]*)"')
 _MODULE = re.compile(r"^module[ \t]+(\S+)", re.M)
-_REPLACE = re.compile(r"^(?:replace[ \t]+|[ \t]+)(\S+)(?:[ \t]+v\S+)?[ \t]+=>[ \t]+(\.{1,2}/\S*)", re.M)
+_REPLACE = re.compile(
+    r"^(?:replace[ \t]+|[ \t]+)(\S+)(?:[ \t]+v\S+)?[ \t]+=>[ \t]+(\.{1,2}/\S*)", re.M
+)
 
 
 def blank(text: str) -> str:
@@ -25,17 +31,20 @@ def blank(text: str) -> str:
     return blanked(text, "go")
 
 
-def definitions(text: str, masked: str) -> List[Definition]:
+def definitions(text: str, masked: str) -> list[Definition]:
     """Functions, methods, types, package-level variables and constants."""
     return matched(_DEFINITIONS, masked)
 
 
-def imports(text: str, masked: str) -> List[str]:
+def imports(text: str, masked: str) -> list[str]:
     """Import paths; commented ones are none."""
     spans = [match.span("spec") for match in _ONE.finditer(masked)]
     for match in _MANY.finditer(masked):
         start = match.start("body")
-        spans += [(start + one.start(1), start + one.end(1)) for one in _QUOTED.finditer(match.group("body"))]
+        spans += [
+            (start + one.start(1), start + one.end(1))
+            for one in _QUOTED.finditer(match.group("body"))
+        ]
     return list(dict.fromkeys(text[first:last] for first, last in spans if last > first))
 
 
@@ -44,9 +53,9 @@ def blind_spot(text: str) -> str:
     return ""
 
 
-def _modules(tree) -> Dict[str, str]:
+def _modules(tree) -> dict[str, str]:
     """Import path prefixes -> folders, from every go.mod with its local replacements."""
-    found: Dict[str, str] = {}
+    found: dict[str, str] = {}
     for config in tree.named("go.mod"):
         text, folder = tree.text(config), posixpath.dirname(config)
         match = _MODULE.search(text)
@@ -59,20 +68,30 @@ def _modules(tree) -> Dict[str, str]:
     return found
 
 
-def targets(spec: str, path: str, tree) -> List[str]:
-    """The files of the package that an import path names; tests are left out; [] when it lies outside."""
+def targets(spec: str, path: str, tree) -> list[str]:
+    """The files of the package that an import path names; tests are left out; [] when it lies
+    outside.
+    """
     modules = tree.memo("go.mod", lambda: _modules(tree))
-    owner = max((name for name in modules if spec == name or spec.startswith(name + "/")), key=len, default=None)
+    owner = max(
+        (name for name in modules if spec == name or spec.startswith(name + "/")),
+        key=len,
+        default=None,
+    )
     if owner is None:
         return []
-    folder = posixpath.join(modules[owner], spec[len(owner):].strip("/")).rstrip("/")
+    folder = posixpath.join(modules[owner], spec[len(owner) :].strip("/")).rstrip("/")
     return _package(folder, tree)
 
 
-def _package(folder: str, tree) -> List[str]:
-    return [path for path in tree.folder(folder) if path.endswith(".go") and not path.endswith("_test.go")]
+def _package(folder: str, tree) -> list[str]:
+    return [
+        path
+        for path in tree.folder(folder)
+        if path.endswith(".go") and not path.endswith("_test.go")
+    ]
 
 
-def implied(path: str, tree) -> List[str]:
+def implied(path: str, tree) -> list[str]:
     """The other files of the same package."""
     return [other for other in _package(posixpath.dirname(path), tree) if other != path]

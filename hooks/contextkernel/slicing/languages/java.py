@@ -1,22 +1,51 @@
 """Java and Kotlin: definitions, imports and where they lead."""
+
 from __future__ import annotations
 
 import posixpath
 import re
-from typing import List
 
 from contextkernel.slicing.scan.blanking import blanked
 from contextkernel.slicing.scan.definitions import Definition, matched
 
-_MODIFIERS = r"(?:(?:public|private|protected|internal|static|final|abstract|synchronized|native|default|sealed|non-sealed|strictfp|open|override|inline|suspend|data|inner|companion)[ \t]+)*"
-_DEFINITIONS = (
-    re.compile(r"\n(?P<indent>[ \t]*)" + _MODIFIERS + r"(?P<kind>class|interface|enum|record|@interface|object|fun)[ \t]+(?:<[^>\n]{0,60}>[ \t]*)?(?:\w+\.)?(?P<name>[A-Za-z_$][\w$]*)", re.M),
-    re.compile(r"\n(?P<indent>[ \t]+)" + _MODIFIERS + r"(?:<[^>\n]{1,80}>[ \t]+)?[A-Za-z_][\w.$]*(?:<[^;(\n]{0,80}>)?(?:\[\])*[ \t]+(?P<name>[A-Za-z_$][\w$]*)[ \t]*\((?P<kind>)[^;\n]*$", re.M),
-    re.compile(r"\n(?P<indent>[ \t]+)(?:public|private|protected)[ \t]+(?P<name>[A-Z][\w$]*)[ \t]*\((?P<kind>)[^;\n]*$", re.M),
+_MODIFIERS = (
+    r"(?:(?:public|private|protected|internal|static|final|abstract|synchronized|native|default"
+    r"|sealed|non-sealed|strictfp|open|override|inline|suspend|data|inner|companion)[ \t]+)*"
 )
-_KEYWORDS = frozenset("if for while switch catch return new else do try throw super this synchronized assert".split())
+_DEFINITIONS = (
+    re.compile(
+        r"\n(?P<indent>[ \t]*)"
+        + _MODIFIERS
+        + (
+            r"(?P<kind>class|interface|enum|record|@interface|object|fun)[ "
+            r"\t]+(?:<[^>\n]{0,60}>[ \t]*)?(?:\w+\.)?(?P<name>[A-Za-z_$][\w$]*)"
+        ),
+        re.M,
+    ),
+    re.compile(
+        r"\n(?P<indent>[ \t]+)"
+        + _MODIFIERS
+        + (
+            r"(?:<[^>\n]{1,80}>[ \t]+)?[A-Za-z_][\w.$]*(?:<[^;(\n]{0,80}>)?(?:\[\])*[ "
+            r"\t]+(?P<name>[A-Za-z_$][\w$]*)[ \t]*\((?P<kind>)[^;\n]*$"
+        ),
+        re.M,
+    ),
+    re.compile(
+        (
+            r"\n(?P<indent>[ \t]+)(?:public|private|protected)[ \t]+(?P<name>[A-Z][\w$]*)[ "
+            r"\t]*\((?P<kind>)[^;\n]*$"
+        ),
+        re.M,
+    ),
+)
+_KEYWORDS = frozenset(
+    "if for while switch catch return new else do try throw super this synchronized assert".split()
+)
 _LEADING = re.compile(r"^[ \t]*(?:return|new|throw|else|assert|case|package|import)\b")
-_IMPORT = re.compile(r"^[ \t]*import[ \t]+(?P<static>static[ \t]+)?(?P<name>\w+(?:\.\w+)*(?:\.\*)?)", re.M)
+_IMPORT = re.compile(
+    r"^[ \t]*import[ \t]+(?P<static>static[ \t]+)?(?P<name>\w+(?:\.\w+)*(?:\.\*)?)", re.M
+)
 SUFFIXES = (".java", ".kt")
 
 
@@ -25,15 +54,24 @@ def blank(text: str) -> str:
     return blanked(text, "c")
 
 
-def definitions(text: str, masked: str) -> List[Definition]:
+def definitions(text: str, masked: str) -> list[Definition]:
     """Types and methods."""
     lines = masked.split("\n")
-    return [one for one in matched(_DEFINITIONS, masked, _KEYWORDS) if not _LEADING.match(lines[one.line - 1])]
+    return [
+        one
+        for one in matched(_DEFINITIONS, masked, _KEYWORDS)
+        if not _LEADING.match(lines[one.line - 1])
+    ]
 
 
-def imports(text: str, masked: str) -> List[str]:
+def imports(text: str, masked: str) -> list[str]:
     """Imported names; a static import is "static " and its name."""
-    return list(dict.fromkeys(("static " if one.group("static") else "") + one.group("name") for one in _IMPORT.finditer(masked)))
+    return list(
+        dict.fromkeys(
+            ("static " if one.group("static") else "") + one.group("name")
+            for one in _IMPORT.finditer(masked)
+        )
+    )
 
 
 def blind_spot(text: str) -> str:
@@ -41,8 +79,10 @@ def blind_spot(text: str) -> str:
     return "reflection" if "Class.forName(" in text or "ServiceLoader.load(" in text else ""
 
 
-def targets(spec: str, path: str, tree) -> List[str]:
-    """The files that an import names: of the class itself, of the class around a nested one, of a package for "*"."""
+def targets(spec: str, path: str, tree) -> list[str]:
+    """The files that an import names: of the class itself, of the class around a nested one, of
+    a package for "*".
+    """
     static, name = spec.startswith("static "), spec[7:] if spec.startswith("static ") else spec
     parts = name.split(".")
     if parts[-1] == "*" and not static:
@@ -57,32 +97,38 @@ def targets(spec: str, path: str, tree) -> List[str]:
     return []
 
 
-def _of_class(parts: List[str], path: str, tree) -> str:
+def _of_class(parts: list[str], path: str, tree) -> str:
     for suffix in SUFFIXES:
         tail = "/".join(parts) + suffix
-        found = [one for one in tree.named(parts[-1] + suffix) if one == tail or one.endswith("/" + tail)]
+        found = [
+            one for one in tree.named(parts[-1] + suffix) if one == tail or one.endswith("/" + tail)
+        ]
         if found:
             return _nearest(found, path)
     return ""
 
 
-def _nearest(found: List[str], path: str) -> str:
+def _nearest(found: list[str], path: str) -> str:
     """The file with the longest beginning in common with `path`; the first by name among equals."""
     return min(found, key=lambda one: (-len(posixpath.commonprefix([one, path])), one))
 
 
-def _package(tail: str, path: str, tree) -> List[str]:
+def _package(tail: str, path: str, tree) -> list[str]:
     folders = [one for one in tree.folders_ending(tail)]
     return [one for folder in folders for one in tree.folder(folder) if one.endswith(SUFFIXES)]
 
 
-def implied(path: str, tree) -> List[str]:
+def implied(path: str, tree) -> list[str]:
     """Files of the same package whose class the text names."""
     words = None
     found = []
     for other in tree.folder(posixpath.dirname(path)):
         if other != path and other.endswith(SUFFIXES):
-            words = set(re.findall(r"[A-Za-z_$][\w$]*", blank(tree.text(path)))) if words is None else words
+            words = (
+                set(re.findall(r"[A-Za-z_$][\w$]*", blank(tree.text(path))))
+                if words is None
+                else words
+            )
             if posixpath.basename(other).rpartition(".")[0] in words:
                 found.append(other)
     return found

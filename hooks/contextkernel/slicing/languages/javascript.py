@@ -1,27 +1,80 @@
 """JavaScript and TypeScript: definitions, imports and where they lead."""
+
 from __future__ import annotations
 
 import json
 import posixpath
 import re
-from typing import Dict, List, Tuple
 
 from contextkernel.slicing.scan.blanking import blanked
 from contextkernel.slicing.scan.definitions import Definition, matched
 
-_MODIFIERS = r"(?:(?:export|default|declare|async|abstract|public|private|protected|static|readonly|override|get|set)[ \t]+)*"
-_DEFINITIONS = (
-    re.compile(r"\n(?P<indent>[ \t]*)" + _MODIFIERS + r"(?P<kind>function\*?|class|interface|enum|type|namespace|const|let|var)[ \t]+(?P<name>[A-Za-z_$][\w$]*)", re.M),
-    re.compile(r"\n(?P<indent>[ \t]*)(?:[\w$]+\.){1,4}(?P<name>[A-Za-z_$][\w$]*)[ \t]*=[ \t]*(?:async[ \t]*)?(?P<kind>function|class|\()", re.M),
-    re.compile(r"\n(?P<indent>[ \t]*)(?P<name>[A-Za-z_$][\w$]*)[ \t]*[:=][ \t]*(?:async[ \t]*)?(?P<kind>function\b|\([^()\n]{0,120}\)[ \t]*=>)", re.M),
-    re.compile(r"\n(?P<indent>[ \t]+)" + _MODIFIERS + r"\*?#?(?P<name>[A-Za-z_$][\w$]*)(?P<kind>)[ \t]*(?:<[^>\n]{0,60}>)?\([^;\n]{0,200}\{[ \t\r]*$", re.M),
+_MODIFIERS = (
+    r"(?:(?:export|default|declare|async|abstract|public|private|protected|static|readonly"
+    r"|override|get|set)[ \t]+)*"
 )
-_KEYWORDS = frozenset("if for while switch catch function return with else do try super constructor".split()) - {"constructor"}
-_IMPORT = re.compile(r"""(?:\bfrom\s*|\brequire\(\s*|\bimport\(\s*|\bimport\s*)(?P<quote>["'`])(?P<spec>\s*)(?P=quote)""")
+_DEFINITIONS = (
+    re.compile(
+        r"\n(?P<indent>[ \t]*)"
+        + _MODIFIERS
+        + (
+            r"(?P<kind>function\*?|class|interface|enum|type|namespace|const|let|var)[ "
+            r"\t]+(?P<name>[A-Za-z_$][\w$]*)"
+        ),
+        re.M,
+    ),
+    re.compile(
+        (
+            r"\n(?P<indent>[ \t]*)(?:[\w$]+\.){1,4}(?P<name>[A-Za-z_$][\w$]*)[ \t]*=[ "
+            r"\t]*(?:async[ \t]*)?(?P<kind>function|class|\()"
+        ),
+        re.M,
+    ),
+    re.compile(
+        (
+            r"\n(?P<indent>[ \t]*)(?P<name>[A-Za-z_$][\w$]*)[ \t]*[:=][ \t]*(?:async[ "
+            r"\t]*)?(?P<kind>function\b|\([^()\n]{0,120}\)[ \t]*=>)"
+        ),
+        re.M,
+    ),
+    re.compile(
+        r"\n(?P<indent>[ \t]+)"
+        + _MODIFIERS
+        + (
+            r"\*?#?(?P<name>[A-Za-z_$][\w$]*)(?P<kind>)[ "
+            r"\t]*(?:<[^>\n]{0,60}>)?\([^;\n]{0,200}\{[ \t\r]*$"
+        ),
+        re.M,
+    ),
+)
+_KEYWORDS = frozenset(
+    "if for while switch catch function return with else do try super constructor".split()
+) - {"constructor"}
+_IMPORT = re.compile(
+    r"""(?:\bfrom\s*|\brequire\(\s*|\bimport\(\s*|\bimport\s*)(?P<quote>["'`])(?P<spec>\s*)(?P=quote)"""
+)
 _COMMENTS = re.compile(r"/\*.*?\*/|(?<![:\"'])//[^\n]*", re.S)
 _TRAILING = re.compile(r",(\s*[}\]])")
-SUFFIXES = (".ts", ".tsx", ".d.ts", ".mts", ".cts", ".js", ".jsx", ".mjs", ".cjs", ".vue", ".svelte", ".json")
-_WRITTEN_AS = {".js": (".ts", ".tsx", ".d.ts"), ".jsx": (".tsx",), ".mjs": (".mts",), ".cjs": (".cts",)}
+SUFFIXES = (
+    ".ts",
+    ".tsx",
+    ".d.ts",
+    ".mts",
+    ".cts",
+    ".js",
+    ".jsx",
+    ".mjs",
+    ".cjs",
+    ".vue",
+    ".svelte",
+    ".json",
+)
+_WRITTEN_AS = {
+    ".js": (".ts", ".tsx", ".d.ts"),
+    ".jsx": (".tsx",),
+    ".mjs": (".mts",),
+    ".cjs": (".cts",),
+}
 
 
 def blank(text: str) -> str:
@@ -29,15 +82,15 @@ def blank(text: str) -> str:
     return blanked(text, "javascript")
 
 
-def definitions(text: str, masked: str) -> List[Definition]:
+def definitions(text: str, masked: str) -> list[Definition]:
     """Functions, classes, types, methods and top-level names."""
     found = matched(_DEFINITIONS, masked, _KEYWORDS)
     return [one for one in found if one.kind not in ("const", "let", "var") or one.indent == 0]
 
 
-def imports(text: str, masked: str) -> List[str]:
+def imports(text: str, masked: str) -> list[str]:
     """The quoted module names of import, export-from, require and import()."""
-    found = [text[match.start("spec"):match.end("spec")] for match in _IMPORT.finditer(masked)]
+    found = [text[match.start("spec") : match.end("spec")] for match in _IMPORT.finditer(masked)]
     return list(dict.fromkeys(spec for spec in found if spec.strip() and len(spec) < 200))
 
 
@@ -46,8 +99,10 @@ def blind_spot(text: str) -> str:
     return "dynamic import" if re.search(r"\b(?:require|import)\(\s*[^\s\"'`)]", text) else ""
 
 
-def targets(spec: str, path: str, tree) -> List[str]:
-    """The repository files that one import of the file `path` reaches; [] when it leaves the repository."""
+def targets(spec: str, path: str, tree) -> list[str]:
+    """The repository files that one import of the file `path` reaches; [] when it leaves the
+    repository.
+    """
     spec = spec.partition("?")[0]
     if spec.startswith("."):
         found = _as_file(posixpath.normpath(posixpath.join(posixpath.dirname(path), spec)), tree)
@@ -60,7 +115,9 @@ def targets(spec: str, path: str, tree) -> List[str]:
 
 
 def _as_file(base: str, tree) -> str:
-    """The file that a resolved module path stands for, or "": itself, its source form, with a suffix, or its index."""
+    """The file that a resolved module path stands for, or "": itself, its source form, with a
+    suffix, or its index.
+    """
     base = "" if base == "." else base
     if base.startswith(".."):
         return ""
@@ -72,7 +129,7 @@ def _as_file(base: str, tree) -> str:
     return next((one for one in candidates if one in tree.paths), "")
 
 
-def _settings(path: str, tree) -> Dict:
+def _settings(path: str, tree) -> dict:
     """A JSON file with comments as a dict; {} when it is none."""
     try:
         text = _COMMENTS.sub("", tree.text(path))
@@ -82,20 +139,24 @@ def _settings(path: str, tree) -> Dict:
     return value if isinstance(value, dict) else {}
 
 
-def _aliased(spec: str, path: str, tree) -> List[str]:
-    """Paths that the nearest tsconfig.json or jsconfig.json (with its `extends`) gives a module name."""
+def _aliased(spec: str, path: str, tree) -> list[str]:
+    """Paths that the nearest tsconfig.json or jsconfig.json (with its `extends`) gives a module
+    name.
+    """
     folder = posixpath.dirname(path)
     while True:
         for name in ("tsconfig.json", "jsconfig.json"):
             config = posixpath.join(folder, name)
             if config in tree.paths:
-                return _by_paths(spec, *tree.memo("tsconfig:" + config, lambda: _paths_of(config, tree, 4)))
+                return _by_paths(
+                    spec, *tree.memo("tsconfig:" + config, lambda: _paths_of(config, tree, 4))
+                )
         if not folder:
             return []
         folder = posixpath.dirname(folder)
 
 
-def _paths_of(config: str, tree, steps: int) -> Tuple[str, Dict]:
+def _paths_of(config: str, tree, steps: int) -> tuple[str, dict]:
     """(folder, `paths`) of a configuration; an extended one gives what this one leaves out."""
     value = _settings(config, tree)
     options = value.get("compilerOptions")
@@ -114,20 +175,29 @@ def _paths_of(config: str, tree, steps: int) -> Tuple[str, Dict]:
     return folder, {}
 
 
-def _by_paths(spec: str, folder: str, paths: Dict) -> List[str]:
+def _by_paths(spec: str, folder: str, paths: dict) -> list[str]:
     found = []
     for pattern in sorted(paths, key=lambda one: (-len(one.partition("*")[0]), one)):
         before, star, after = pattern.partition("*")
-        if spec == pattern or (star and spec.startswith(before) and spec.endswith(after) and len(spec) >= len(before) + len(after)):
-            middle = spec[len(before):len(spec) - len(after)] if star else ""
+        if spec == pattern or (
+            star
+            and spec.startswith(before)
+            and spec.endswith(after)
+            and len(spec) >= len(before) + len(after)
+        ):
+            middle = spec[len(before) : len(spec) - len(after)] if star else ""
             targets_of = paths[pattern] if isinstance(paths[pattern], list) else []
-            found += [posixpath.normpath(posixpath.join(folder, one.replace("*", middle))) for one in targets_of if isinstance(one, str)]
+            found += [
+                posixpath.normpath(posixpath.join(folder, one.replace("*", middle)))
+                for one in targets_of
+                if isinstance(one, str)
+            ]
     return [one for one in found if not one.startswith("..")]
 
 
-def _packages(tree) -> Dict[str, str]:
+def _packages(tree) -> dict[str, str]:
     """Names of the repository's own packages -> their folders."""
-    found: Dict[str, str] = {}
+    found: dict[str, str] = {}
     for config in tree.named("package.json"):
         if "node_modules/" not in config:
             name = _settings(config, tree).get("name")
@@ -136,26 +206,34 @@ def _packages(tree) -> Dict[str, str]:
     return found
 
 
-def _workspace(spec: str, tree) -> List[str]:
-    """Paths for a name that is a package of this repository, by exports, main and the usual places."""
+def _workspace(spec: str, tree) -> list[str]:
+    """Paths for a name that is a package of this repository, by exports, main and the usual
+    places.
+    """
     packages = tree.memo("packages", lambda: _packages(tree))
     parts = spec.split("/")
     name = "/".join(parts[:2]) if spec.startswith("@") else parts[0]
     if name not in packages:
         return []
-    folder, rest = packages[name], spec[len(name):].strip("/")
+    folder, rest = packages[name], spec[len(name) :].strip("/")
     value = _settings(posixpath.join(folder, "package.json"), tree)
     given = _exported(value.get("exports"), "./" + rest if rest else ".")
     if rest:
         given += [rest, "src/" + rest]
     else:
-        given += [value[key] for key in ("source", "types", "module", "main") if isinstance(value.get(key), str)]
+        given += [
+            value[key]
+            for key in ("source", "types", "module", "main")
+            if isinstance(value.get(key), str)
+        ]
         given += ["src/index", "index", "src/main"]
     return [posixpath.normpath(posixpath.join(folder, one)) for one in given]
 
 
-def _exported(exports, key: str) -> List[str]:
-    """All paths that an `exports` field gives for a key, conditions in the order they are written."""
+def _exported(exports, key: str) -> list[str]:
+    """All paths that an `exports` field gives for a key, conditions in the order they are
+    written.
+    """
     if isinstance(exports, str):
         return [exports] if key == "." else []
     if isinstance(exports, list):
@@ -168,6 +246,6 @@ def _exported(exports, key: str) -> List[str]:
     return [path for one in exports.values() for path in _exported(one, key)]
 
 
-def implied(path: str, tree) -> List[str]:
+def implied(path: str, tree) -> list[str]:
     """Files that count as imported without a statement: none."""
     return []

@@ -1,13 +1,20 @@
 """Any other programming language: definitions by common keywords, no imports."""
+
 from __future__ import annotations
 
 import re
-from typing import List
 
 from contextkernel.slicing.scan.definitions import Definition, matched
 
-_DEFINITIONS = (re.compile(r"\n(?P<indent>[ \t]*)(?:(?:export|default|async|pub|public|private|protected|internal|static|final|abstract|override|virtual|sealed|partial|local|open|data)[ \t]+)*"
-                           r"(?P<kind>def|class|func|fun|fn|function|struct|enum|trait|interface|type|module|object|record|protocol|extension|sub|proc)[ \t]+(?:self\.)?(?P<name>[A-Za-z_]\w*)", re.M),)
+_DEFINITIONS = (
+    re.compile(
+        r"\n(?P<indent>[ \t]*)(?:(?:export|default|async|pub|public|private|protected|internal"
+        r"|static|final|abstract|override|virtual|sealed|partial|local|open|data)[ \t]+)*"
+        r"(?P<kind>def|class|func|fun|fn|function|struct|enum|trait|interface|type|module|object"
+        r"|record|protocol|extension|sub|proc)[ \t]+(?:self\.)?(?P<name>[A-Za-z_]\w*)",
+        re.M,
+    ),
+)
 
 
 def blank(text: str) -> str:
@@ -15,12 +22,12 @@ def blank(text: str) -> str:
     return text
 
 
-def definitions(text: str, masked: str) -> List[Definition]:
+def definitions(text: str, masked: str) -> list[Definition]:
     """What common keywords introduce."""
     return matched(_DEFINITIONS, masked)
 
 
-def imports(text: str, masked: str) -> List[str]:
+def imports(text: str, masked: str) -> list[str]:
     """None: there is no resolver."""
     return []
 
@@ -30,11 +37,11 @@ def blind_spot(text: str) -> str:
     return ""
 
 
-def targets(spec: str, path: str, tree) -> List[str]:
+def targets(spec: str, path: str, tree) -> list[str]:
     """None."""
     return []
 
 
-def implied(path: str, tree) -> List[str]:
+def implied(path: str, tree) -> list[str]:
     """None."""
     return []

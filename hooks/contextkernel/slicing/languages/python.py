@@ -1,18 +1,26 @@
 """Python: definitions, imports and where they lead."""
+
 from __future__ import annotations
 
 import re
 import sys
-from typing import Iterator, List, Tuple
+from collections.abc import Iterator
 
-from contextkernel.slicing.scan.blanking import without_triple_quotes as blank
+from contextkernel.slicing.scan.blanking import without_triple_quotes as blank  # noqa: F401  asked for by name
 from contextkernel.slicing.scan.definitions import Definition, matched
 
-# These begin with words that are looked for as such, ten times faster than by the engine; what stands before them is then looked at
-_HEAD = re.compile(r"(?:def|class)[ \t]+(?:[\w*\[\], ]*?[ \t*])??(?P<name>[A-Za-z_]\w*)[ \t]*[(:\[]")
-_IMPORT = re.compile(r"(?:import[ \t]+(?P<names>[\w., \t]+)|from[ \t]+(?P<origin>[.\w]+)[ \t]+c?import[ \t]*"
-                     r"(?:\((?P<many>[^)]*)\)|(?P<few>(?:[^\n\\#;]|\\\r?\n)*)))")
-_DEFINITIONS = (re.compile(r"\n(?P<indent>)(?P<name>[A-Za-z_]\w{2,})(?P<kind>)[ \t]*(?::[^=\n]{1,80})?=(?!=)"),)
+# These begin with words that are looked for as such, ten times faster than by the engine; what
+# stands before them is then looked at
+_HEAD = re.compile(
+    r"(?:def|class)[ \t]+(?:[\w*\[\], ]*?[ \t*])??(?P<name>[A-Za-z_]\w*)[ \t]*[(:\[]"
+)
+_IMPORT = re.compile(
+    r"(?:import[ \t]+(?P<names>[\w., \t]+)|from[ \t]+(?P<origin>[.\w]+)[ \t]+c?import[ \t]*"
+    r"(?:\((?P<many>[^)]*)\)|(?P<few>(?:[^\n\\#;]|\\\r?\n)*)))"
+)
+_DEFINITIONS = (
+    re.compile(r"\n(?P<indent>)(?P<name>[A-Za-z_]\w{2,})(?P<kind>)[ \t]*(?::[^=\n]{1,80})?=(?!=)"),
+)
 _HEAD_WORDS, _IMPORT_WORDS = ("def", "class"), ("import", "from")
 _COMMENT = re.compile(r"#[^\n]*")
 _DYNAMIC = ("import_module(", "__import__(", "import_string(")
@@ -20,28 +28,45 @@ SUFFIXES = (".py", ".pyx", ".pyi", ".pxd")
 MOST_STEPS = 5  # re-exports followed from one __init__ to the next
 
 # 3.9 has no sys.stdlib_module_names; these are the ones that repositories also use as file names
-_STDLIB = frozenset(getattr(sys, "stdlib_module_names", "ast code copy json logging numbers operator platform random re "
-                            "select signal site statistics string struct test time token types typing utils uuid".split())) - {"utils"}
+_STDLIB = frozenset(
+    getattr(
+        sys,
+        "stdlib_module_names",
+        "ast code copy json logging numbers operator platform random re "
+        "select signal site statistics string struct test time token types typing utils uuid".split(),
+    )
+) - {"utils"}
 
 
-def definitions(text: str, masked: str) -> List[Definition]:
+def definitions(text: str, masked: str) -> list[Definition]:
     """Functions, classes and module-level names."""
     found = [one._replace(kind="name") for one in matched(_DEFINITIONS, masked)]
     line, at = 1, 0
     for match in _matches(_HEAD, _HEAD_WORDS, masked):
         start = match.start()
-        before = masked[masked.rfind("\n", 0, start) + 1:start]
+        before = masked[masked.rfind("\n", 0, start) + 1 : start]
         if before.strip() in ("", "async", "c", "cp"):
             line += masked.count("\n", at, start)
             at = start
             kind = "class" if masked.startswith("class", start) else "def"
-            found.append(Definition(match.group("name"), kind, line, len(before[:len(before) - len(before.lstrip())].expandtabs(4))))
+            found.append(
+                Definition(
+                    match.group("name"),
+                    kind,
+                    line,
+                    len(before[: len(before) - len(before.lstrip())].expandtabs(4)),
+                )
+            )
     return sorted(found, key=lambda one: one.line)
 
 
-def _matches(pattern: "re.Pattern[str]", words: Tuple[str, ...], text: str) -> "Iterator[re.Match[str]]":
-    """What `pattern.finditer(text)` gives, for a pattern that can only begin with one of the words and a blank or a tab."""
-    starts: List[int] = []
+def _matches(
+    pattern: re.Pattern[str], words: tuple[str, ...], text: str
+) -> Iterator[re.Match[str]]:
+    """What `pattern.finditer(text)` gives, for a pattern that can only begin with one of the
+    words and a blank or a tab.
+    """
+    starts: list[int] = []
     for word in [word + blank for blank in (" \t" if "\t" in text else " ") for word in words]:
         at = text.find(word)
         while at >= 0:
@@ -55,18 +80,22 @@ def _matches(pattern: "re.Pattern[str]", words: Tuple[str, ...], text: str) -> "
             yield match
 
 
-def imports(text: str, masked: str) -> List[str]:
-    """Import statements as "module" or "origin:name,name"; the dots of relative origins are kept."""
+def imports(text: str, masked: str) -> list[str]:
+    """Import statements as "module" or "origin:name,name"; the dots of relative origins are
+    kept.
+    """
     found = []
     for match in _matches(_IMPORT, _IMPORT_WORDS, masked):
-        before = masked[masked.rfind("\n", 0, match.start()) + 1:match.start()].strip()
+        before = masked[masked.rfind("\n", 0, match.start()) + 1 : match.start()].strip()
         if before not in ("", "c") and not before.endswith((":", ";")):
             continue
         if match.group("names"):
             found += [part.split()[0] for part in match.group("names").split(",") if part.strip()]
             continue
         names = match.group("many")
-        names = _COMMENT.sub("", names) if names is not None else match.group("few").replace("\\", " ")
+        names = (
+            _COMMENT.sub("", names) if names is not None else match.group("few").replace("\\", " ")
+        )
         cut = [part.split()[0] for part in names.split(",") if part.strip()]
         found.append(match.group("origin") + ":" + ",".join(cut))
     return list(dict.fromkeys(found))
@@ -74,18 +103,26 @@ def imports(text: str, masked: str) -> List[str]:
 
 def blind_spot(text: str) -> str:
     """A word on imports that regexes cannot follow, or ""."""
-    return "dynamic import" if "import_" in text and any(call in text for call in _DYNAMIC) else ""  # all three have the first
+    return (
+        "dynamic import" if "import_" in text and any(call in text for call in _DYNAMIC) else ""
+    )  # all three have the first
 
 
-def targets(spec: str, path: str, tree) -> List[str]:
-    """The repository files that one import of the file `path` reaches; [] when it leaves the repository."""
+def targets(spec: str, path: str, tree) -> list[str]:
+    """The repository files that one import of the file `path` reaches; [] when it leaves the
+    repository.
+    """
     origin, _, names = spec.partition(":")
     if not names:
         found = module_file(origin, path, tree)
         return [found] if found else []
     reached = []
     for name in names.split(","):
-        below = module_file(origin + name if origin.endswith(".") else origin + "." + name, path, tree) if name != "*" else ""
+        below = (
+            module_file(origin + name if origin.endswith(".") else origin + "." + name, path, tree)
+            if name != "*"
+            else ""
+        )
         holder = "" if below else module_file(origin, path, tree)
         if below:
             reached.append(below)
@@ -95,8 +132,10 @@ def targets(spec: str, path: str, tree) -> List[str]:
     return list(dict.fromkeys(reached))
 
 
-def _re_exported(name: str, holder: str, tree, steps: int) -> List[str]:
-    """The files through which `name` comes into the package file `holder`, the defining one last."""
+def _re_exported(name: str, holder: str, tree, steps: int) -> list[str]:
+    """The files through which `name` comes into the package file `holder`, the defining one
+    last.
+    """
     if not steps or not holder.endswith("__init__.py"):
         return []
     facts = tree.facts(holder)
@@ -108,7 +147,11 @@ def _re_exported(name: str, holder: str, tree, steps: int) -> List[str]:
         if name not in given and "*" not in given and name != "*":
             continue
         source = module_file(origin, holder, tree)
-        below = module_file(origin + ("" if origin.endswith(".") else ".") + name, holder, tree) if name in given else ""
+        below = (
+            module_file(origin + ("" if origin.endswith(".") else ".") + name, holder, tree)
+            if name in given
+            else ""
+        )
         if below:
             return [below]
         if not source or source == holder:
@@ -124,12 +167,18 @@ def _re_exported(name: str, holder: str, tree, steps: int) -> List[str]:
 
 
 def module_file(module: str, path: str, tree) -> str:
-    """The file of a module as the file `path` names it, or "".  Exact: a part of the name never counts as the whole."""
+    """The file of a module as the file `path` names it, or "".  Exact: a part of the name never
+    counts as the whole.
+    """
     folder = path.rpartition("/")[0]
     known = tree.memo("python modules", dict)
     key = (module, folder)
     if key not in known:
-        known[key] = _relative(module, folder, tree) if module.startswith(".") else _absolute(module, folder, tree)
+        known[key] = (
+            _relative(module, folder, tree)
+            if module.startswith(".")
+            else _absolute(module, folder, tree)
+        )
     return known[key]
 
 
@@ -167,8 +216,10 @@ def _in_folder(folder: str, module: str, tree) -> str:
     return ""
 
 
-def implied(path: str, tree) -> List[str]:
-    """Files that count as imported without a statement: the conftest files that pytest loads for a test file."""
+def implied(path: str, tree) -> list[str]:
+    """Files that count as imported without a statement: the conftest files that pytest loads for
+    a test file.
+    """
     name = path.rpartition("/")[2]
     if not (name.startswith("test_") or name.endswith("_test.py")):
         return []

@@ -1,22 +1,41 @@
 """Rust: definitions, modules and uses and where they lead."""
+
 from __future__ import annotations
 
 import posixpath
 import re
-from typing import Dict, List
 
 from contextkernel.slicing.scan.blanking import blanked
 from contextkernel.slicing.scan.definitions import Definition, matched
 
-_MODIFIERS = r"(?:(?:pub(?:\([^)\n]*\))?|default|async|unsafe|const|extern(?:[ \t]+\"[^\"\n]*\")?)[ \t]+)*"
+_MODIFIERS = (
+    r"(?:(?:pub(?:\([^)\n]*\))?|default|async|unsafe|const|extern(?:[ \t]+\"[^\"\n]*\")?)[ \t]+)*"
+)
 _DEFINITIONS = (
-    re.compile(r"\n(?P<indent>[ \t]*)" + _MODIFIERS + r"(?P<kind>fn|struct|enum|trait|union|mod|type|static|const)[ \t]+(?:mut[ \t]+)?(?P<name>[A-Za-z_]\w*)", re.M),
+    re.compile(
+        r"\n(?P<indent>[ \t]*)"
+        + _MODIFIERS
+        + (
+            r"(?P<kind>fn|struct|enum|trait|union|mod|type|static|const)[ \t]+(?:mut[ "
+            r"\t]+)?(?P<name>[A-Za-z_]\w*)"
+        ),
+        re.M,
+    ),
     re.compile(r"\n(?P<indent>[ \t]*)(?P<kind>macro_rules!)[ \t]*(?P<name>[A-Za-z_]\w*)", re.M),
-    re.compile(r"\n(?P<indent>[ \t]*)(?:unsafe[ \t]+)?(?P<kind>impl)\b(?:[ \t]*<[^{\n]{0,80}?>)?[ \t]+(?:[^{\n]{0,120}\bfor[ \t]+)?(?:&|mut |dyn |[a-z_]\w*::)*(?P<name>[A-Z]\w*)", re.M),
+    re.compile(
+        (
+            r"\n(?P<indent>[ \t]*)(?:unsafe[ \t]+)?(?P<kind>impl)\b(?:[ \t]*<[^{\n]{0,80}?>)?[ "
+            r"\t]+(?:[^{\n]{0,120}\bfor[ \t]+)?(?:&|mut |dyn |[a-z_]\w*::)*(?P<name>[A-Z]\w*)"
+        ),
+        re.M,
+    ),
 )
 _MOD = re.compile(r"^[ \t]*(?:pub(?:\([^)\n]*\))?[ \t]+)?mod[ \t]+(?P<name>\w+)[ \t]*;", re.M)
 _USE = re.compile(r"^[ \t]*(?:pub(?:\([^)\n]*\))?[ \t]+)?use[ \t]+(?P<body>[^;]{1,2000});", re.M)
-_PATH = re.compile(r'#\[path[ \t]*=[ \t]*"(?P<path>[^"\n]+)"\]\s*(?:pub(?:\([^)\n]*\))?[ \t]+)?mod[ \t]+(?P<name>\w+)[ \t]*;')
+_PATH = re.compile(
+    r'#\[path[ \t]*=[ \t]*"(?P<path>[^"\n]+)"\]\s*(?:pub(?:\([^)\n]*\))?[ \t]+)?mod[ '
+    r"\t]+(?P<name>\w+)[ \t]*;"
+)
 _NAME = re.compile(r'^name[ \t]*=[ \t]*"([^"\n]+)"', re.M)
 
 
@@ -25,21 +44,26 @@ def blank(text: str) -> str:
     return blanked(text, "rust")
 
 
-def definitions(text: str, masked: str) -> List[Definition]:
+def definitions(text: str, masked: str) -> list[Definition]:
     """Functions, types, modules, macros, constants and impl blocks."""
     return matched(_DEFINITIONS, masked)
 
 
-def imports(text: str, masked: str) -> List[str]:
+def imports(text: str, masked: str) -> list[str]:
     """Modules as "mod name" (or "path file"), uses as "a::b::c", one a name."""
     given = {match.group("name"): match.group("path") for match in _PATH.finditer(text)}
-    found = ["path " + given[match.group("name")] if match.group("name") in given else "mod " + match.group("name") for match in _MOD.finditer(masked)]
+    found = [
+        "path " + given[match.group("name")]
+        if match.group("name") in given
+        else "mod " + match.group("name")
+        for match in _MOD.finditer(masked)
+    ]
     for match in _USE.finditer(masked):
         found += _spread(re.sub(r"\s+", " ", match.group("body")).strip())
     return list(dict.fromkeys(found))
 
 
-def _spread(use: str) -> List[str]:
+def _spread(use: str) -> list[str]:
     """The single paths of a use with braces: "a::{b, c::d}" gives a::b and a::c::d."""
     opening = use.find("{")
     if opening < 0:
@@ -53,7 +77,12 @@ def _spread(use: str) -> List[str]:
             at = position + 1
         if depth == 0:
             break
-    return [head + one if one != "self" else head[:-2] for part in parts if part for one in _spread(part)]
+    return [
+        head + one if one != "self" else head[:-2]
+        for part in parts
+        if part
+        for one in _spread(part)
+    ]
 
 
 def blind_spot(text: str) -> str:
@@ -61,13 +90,15 @@ def blind_spot(text: str) -> str:
     return "include!" if "include!(" in text else ""
 
 
-def _crate_roots(tree) -> Dict[str, str]:
+def _crate_roots(tree) -> dict[str, str]:
     """Crate names (with underscores) -> their source folders, from every Cargo.toml."""
-    found: Dict[str, str] = {}
+    found: dict[str, str] = {}
     for config in tree.named("Cargo.toml"):
         match = _NAME.search(tree.text(config))
         if match:
-            found.setdefault(match.group(1).replace("-", "_"), posixpath.join(posixpath.dirname(config), "src"))
+            found.setdefault(
+                match.group(1).replace("-", "_"), posixpath.join(posixpath.dirname(config), "src")
+            )
     return found
 
 
@@ -86,7 +117,7 @@ def _module_folder(path: str) -> str:
     return folder if name in ("mod.rs", "lib.rs", "main.rs") else path[:-3]
 
 
-def _below(folder: str, parts: List[str], tree) -> str:
+def _below(folder: str, parts: list[str], tree) -> str:
     """The file of the longest beginning of a path of modules below a folder, or ""."""
     for length in range(len(parts), 0, -1):
         base = "/".join([folder] * bool(folder) + parts[:length])
@@ -96,7 +127,7 @@ def _below(folder: str, parts: List[str], tree) -> str:
     return ""
 
 
-def targets(spec: str, path: str, tree) -> List[str]:
+def targets(spec: str, path: str, tree) -> list[str]:
     """The repository files that a `mod` or a `use` of the file `path` reaches."""
     folder = posixpath.dirname(path)
     if spec.startswith("path "):
@@ -118,11 +149,15 @@ def targets(spec: str, path: str, tree) -> List[str]:
             parts = parts[1:]
     elif parts[0] in roots:
         start, parts = roots[parts[0]], parts[1:]
-        return [one for one in [_below(start, parts, tree) or posixpath.join(start, "lib.rs")] if one in tree.paths]
+        return [
+            one
+            for one in [_below(start, parts, tree) or posixpath.join(start, "lib.rs")]
+            if one in tree.paths
+        ]
     found = _below(start, parts, tree)
     return [found] if found and found != path else []
 
 
-def implied(path: str, tree) -> List[str]:
+def implied(path: str, tree) -> list[str]:
     """Files that count as imported without a statement: none."""
     return []

@@ -1,16 +1,35 @@
-"""Source text with strings and comments blanked, same length and same line breaks, so that regexes can be trusted."""
+"""Source text with strings and comments blanked, same length and same line breaks, so that
+regexes can be trusted.
+"""
+
 from __future__ import annotations
 
 import re
 
 _STRING = r'"(?:[^"\\\n]|\\.)*"' + r"|'(?:[^'\\\n]|\\.)*'"
 _C_COMMENT = r"/\*(?:[^*]|\*(?!/))*(?:\*/|\Z)|//[^\n]*"
-# One pattern a family.  Every alternative starts with a literal character: the regex engine then skips quickly.
+# One pattern a family.  Every alternative starts with a literal character: the regex engine then
+# skips quickly.
 _FAMILIES = {
-    "python": re.compile(r'#[^\n]*|"""(?:[^"\\]|\\.|"(?!""))*(?:"""|\Z)' + r"|'''(?:[^'\\]|\\.|'(?!''))*(?:'''|\Z)|" + _STRING, re.S),
-    "javascript": re.compile(_C_COMMENT + r"|/(?![*/\s])(?:[^/\\\n\[]|\\.|\[(?:[^\]\\\n]|\\.)*\])+/|`(?:[^`\\]|\\.)*(?:`|\Z)|" + _STRING, re.S),
+    "python": re.compile(
+        r'#[^\n]*|"""(?:[^"\\]|\\.|"(?!""))*(?:"""|\Z)'
+        + r"|'''(?:[^'\\]|\\.|'(?!''))*(?:'''|\Z)|"
+        + _STRING,
+        re.S,
+    ),
+    "javascript": re.compile(
+        _C_COMMENT
+        + r"|/(?![*/\s])(?:[^/\\\n\[]|\\.|\[(?:[^\]\\\n]|\\.)*\])+/|`(?:[^`\\]|\\.)*(?:`|\Z)|"
+        + _STRING,
+        re.S,
+    ),
     "go": re.compile(_C_COMMENT + r"|`[^`]*(?:`|\Z)|" + _STRING, re.S),
-    "rust": re.compile(_C_COMMENT + r'|r#+"(?:[^"]|"(?!#))*(?:"#+|\Z)|"(?:[^"\\]|\\.)*"' + r"|'(?:[^'\\\n]|\\[^\n']{1,10})'", re.S),
+    "rust": re.compile(
+        _C_COMMENT
+        + r'|r#+"(?:[^"]|"(?!#))*(?:"#+|\Z)|"(?:[^"\\]|\\.)*"'
+        + r"|'(?:[^'\\\n]|\\[^\n']{1,10})'",
+        re.S,
+    ),
     "c": re.compile(_C_COMMENT + "|" + _STRING, re.S),
     "php": re.compile(_C_COMMENT + r"|#(?!\[)[^\n]*|" + _STRING, re.S),
     "plain": re.compile(_STRING, re.S),
@@ -25,7 +44,7 @@ def _spaces(text: str) -> str:
     return "\n".join([" " * len(line) for line in text.split("\n")])
 
 
-def _blank(match: "re.Match[str]") -> str:
+def _blank(match: re.Match[str]) -> str:
     text = match.group()
     inner = _spaces(text)
     return inner if text[0] in "/#" else text[0] + inner[1:-1] + text[-1] if len(text) > 1 else text
@@ -37,9 +56,11 @@ def blanked(text: str, family: str) -> str:
 
 
 def without_triple_quotes(text: str) -> str:
-    """Python text with the inside of triple-quoted strings blanked: all that line-anchored regexes need.
+    """Python text with the inside of triple-quoted strings blanked: all that line-anchored regexes
+    need.
 
-    25 times cheaper than `blanked`; falls back to it when a triple quote may itself stand in a comment or a string.
+    25 times cheaper than `blanked`; falls back to it when a triple quote may itself stand in a
+    comment or a string.
     """
     parts, at, position = [], 0, 0
     following = {mark: text.find(mark) for mark in _TRIPLE}
@@ -47,10 +68,12 @@ def without_triple_quotes(text: str) -> str:
         for mark, place in following.items():
             if -1 < place < position:
                 following[mark] = text.find(mark, position)
-        opening, mark = min(((place, mark) for mark, place in following.items() if place >= 0), default=(-1, ""))
+        opening, mark = min(
+            ((place, mark) for mark, place in following.items() if place >= 0), default=(-1, "")
+        )
         if opening < 0:
             break
-        line = text[text.rfind("\n", 0, opening) + 1:opening]
+        line = text[text.rfind("\n", 0, opening) + 1 : opening]
         if "#" in line or "'" in line or '"' in line:
             return blanked(text, "python")
         end = opening + 3
@@ -61,8 +84,8 @@ def without_triple_quotes(text: str) -> str:
             end += 1
         if end < 0:
             end = len(text)
-        parts.append(text[at:opening + 3])
-        parts.append(_spaces(text[opening + 3:end]))
+        parts.append(text[at : opening + 3])
+        parts.append(_spaces(text[opening + 3 : end]))
         at = end
         position = end + 3
     parts.append(text[at:])

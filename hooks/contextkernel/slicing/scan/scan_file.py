@@ -1,36 +1,45 @@
 """One source file as the facts that the index keeps of it."""
+
 from __future__ import annotations
 
 import re
-from typing import Dict, List, NamedTuple
+from typing import NamedTuple
 
+from contextkernel.slicing.languages import language_of, tongue
 from contextkernel.slicing.scan import file_kinds, subtokens
 from contextkernel.slicing.scan.definitions import Definition
-from contextkernel.slicing.languages import language_of, tongue
 
-# A posting says how a term occurs in a file: bits 0-6 times in the text, 7-10 times in defined names, 11 in the path.
+# A posting says how a term occurs in a file: bits 0-6 times in the text, 7-10 times in defined
+# names, 11 in the path.
 BODY, NAMED, IN_PATH = 0x7F, 0x780, 0x800
 NAMED_SHIFT, BITS = 7, 12
-DEFINES, IMPORTS = "\x01", "\x02"  # first character of terms that are a defined name, or a word of an import
+DEFINES, IMPORTS = (
+    "\x01",
+    "\x02",
+)  # first character of terms that are a defined name, or a word of an import
 _IMPORT_WORD = re.compile(r"[\w$-]+")
 
 VERSION = 1  # rises when the meaning of a stored value changes
 
 
 class Scan(NamedTuple):
-    """What is kept of a file.  `length`: sub-tokens in it.  `terms`: term -> posting bits.  `note`: why it was not scanned."""
+    """What is kept of a file.  `length`: sub-tokens in it.  `terms`: term -> posting bits.
+    `note`: why it was not scanned.
+    """
 
     language: str
     length: int = 0
-    terms: Dict[str, int] = {}
-    imports: List[str] = []
-    definitions: List[Definition] = []
+    terms: dict[str, int] = {}
+    imports: list[str] = []
+    definitions: list[Definition] = []
     blind: str = ""
     note: str = ""
 
 
 def scan(path: str, data: bytes) -> Scan:
-    """The facts of a file whose suffix is in the table of languages.  Never raises on odd content."""
+    """The facts of a file whose suffix is in the table of languages.  Never raises on odd
+    content.
+    """
     row = language_of(path)
     if row is None:
         return Scan("", note="no known language")
@@ -43,7 +52,9 @@ def scan(path: str, data: bytes) -> Scan:
     masked = module.blank(text)
     definitions = module.definitions(text, masked)
     imports = module.imports(text, masked)
-    terms = subtokens.counts(text) if data[:2] in file_kinds.UTF_16 else subtokens.counts_of_bytes(data)
+    terms = (
+        subtokens.counts(text) if data[:2] in file_kinds.UTF_16 else subtokens.counts_of_bytes(data)
+    )
     length = sum(terms.values())
     for term in [term for term, times in terms.items() if times > BODY]:
         terms[term] = BODY
@@ -57,15 +68,18 @@ def scan(path: str, data: bytes) -> Scan:
     return Scan(row.name, length, terms, imports, definitions, module.blind_spot(text))
 
 
-def _add_names(terms: Dict[str, int], definitions: List[Definition], is_test: bool) -> None:
-    """Count defined names into the terms; the names of tests are not kept whole (nobody asks for their only definition)."""
+def _add_names(terms: dict[str, int], definitions: list[Definition], is_test: bool) -> None:
+    """Count defined names into the terms; the names of tests are not kept whole (nobody asks for
+    their only definition).
+    """
     pieces_of = subtokens.PIECES
-    named: Dict[str, int] = {}
+    named: dict[str, int] = {}
     for name in {one.name: 1 for one in definitions}:
         if not is_test:
             terms[DEFINES + name] = 1
-        for piece in pieces_of[name.encode() if name.isascii() else name]:  # most were met in the text, as bytes
+        for piece in pieces_of[
+            name.encode() if name.isascii() else name
+        ]:  # most were met in the text, as bytes
             named[piece] = named.get(piece, 0) + 1
     for piece, times in named.items():
         terms[piece] = terms.get(piece, 0) | (min(times, 15) << NAMED_SHIFT)
-

@@ -1,16 +1,20 @@
 """Sub-tokens: the units by which words of a symptom meet words of source code."""
+
 from __future__ import annotations
 
 import re
 from collections import Counter
-from typing import Any, Dict, FrozenSet, Iterable, List, Tuple
+from collections.abc import Iterable
+from typing import Any
 
 WORD = re.compile(r"[A-Za-z_][A-Za-z0-9_]{1,60}")
 _PIECE = re.compile(r"[A-Z]+(?![a-z])|[A-Z]?[a-z]+|[0-9]+")
 _PIECE_BYTES = re.compile(rb"[A-Z]+(?![a-z])|[A-Z]?[a-z]+|[0-9]+")
 _ENDINGS = ("ing", "ies", "ed", "es", "s")
 _DIGITS = b"0123456789"
-_WORD_BYTES = bytes(byte if chr(byte).isalnum() and byte < 128 or byte == 0x5F else 0x20 for byte in range(256))
+_WORD_BYTES = bytes(
+    byte if chr(byte).isalnum() and byte < 128 or byte == 0x5F else 0x20 for byte in range(256)
+)
 _WITH_BREAKS = b"\0" + _WORD_BYTES[1:]
 LONGEST_WORD = 61  # characters; longer ones are data
 SHORTEST_STEM = 4  # letters that must stay when an ending is cut
@@ -22,18 +26,22 @@ def stem(word: str) -> str:
         return word
     for ending in _ENDINGS:
         if word.endswith(ending) and len(word) - len(ending) >= SHORTEST_STEM:
-            return word[:-len(ending)] + ("y" if ending == "ies" else "")
+            return word[: -len(ending)] + ("y" if ending == "ies" else "")
     return word
 
 
-class _Pieces(Dict[Any, Tuple[str, ...]]):
-    """Word -> its sub-tokens, worked out once a word.  Words are text, or bytes as `counts_of_bytes` meets them."""
+class _Pieces(dict[Any, tuple[str, ...]]):
+    """Word -> its sub-tokens, worked out once a word.  Words are text, or bytes as
+    `counts_of_bytes` meets them.
+    """
 
-    def __missing__(self, word: Any) -> Tuple[str, ...]:
+    def __missing__(self, word: Any) -> tuple[str, ...]:
         text = word if isinstance(word, str) else word.lstrip(_DIGITS).decode("ascii")
         if len(text) > LONGEST_WORD:
             pieces = []
-        elif text.islower() and text.isascii() and text.replace("_", "").isalpha():  # most words: no need for the regex
+        elif (
+            text.islower() and text.isascii() and text.replace("_", "").isalpha()
+        ):  # most words: no need for the regex
             pieces = [stem(piece) for piece in text.split("_") if len(piece) > 1]
         else:
             pieces = [stem(piece.lower()) for piece in _PIECE.findall(text) if len(piece) > 1]
@@ -46,13 +54,16 @@ class _Pieces(Dict[Any, Tuple[str, ...]]):
 PIECES = _Pieces()
 
 
-def pieces_of(word: str) -> Tuple[str, ...]:
-    """The sub-tokens of one identifier: stemmed pieces, and the whole word in lower case when it has several."""
+def pieces_of(word: str) -> tuple[str, ...]:
+    """The sub-tokens of one identifier: stemmed pieces, and the whole word in lower case when it
+    has several.
+    """
     return PIECES[word]
 
 
-def starting(words: Iterable[bytes], starts: FrozenSet[bytes]) -> List[bytes]:
-    """The words of which a sub-token, or the whole, may begin with one of `starts` (three lower-case letters each).
+def starting(words: Iterable[bytes], starts: frozenset[bytes]) -> list[bytes]:
+    """The words of which a sub-token, or the whole, may begin with one of `starts` (three
+    lower-case letters each).
 
     Saves the stemming of most words: one that is left out has no sub-token that begins so.
     """
@@ -66,8 +77,10 @@ def starting(words: Iterable[bytes], starts: FrozenSet[bytes]) -> List[bytes]:
     return found
 
 
-def _starts_of(word: bytes) -> List[bytes]:
-    """The first three letters of each sub-token of a word that is not all lower-case letters, and of the whole."""
+def _starts_of(word: bytes) -> list[bytes]:
+    """The first three letters of each sub-token of a word that is not all lower-case letters,
+    and of the whole.
+    """
     low = word.lower()
     whole = low.strip(b"_")
     if (low == word or word.isupper()) and low.replace(b"_", b"").isalpha():
@@ -79,14 +92,16 @@ def _starts_of(word: bytes) -> List[bytes]:
     return starts
 
 
-def words_of(data: bytes, breaks: bool = False) -> List[bytes]:
-    """The words of a text in ASCII, UTF-8 or Latin-1, in order; twice as fast as the regex.  `breaks`: NUL counts as a word."""
+def words_of(data: bytes, breaks: bool = False) -> list[bytes]:
+    """The words of a text in ASCII, UTF-8 or Latin-1, in order; twice as fast as the regex.
+    `breaks`: NUL counts as a word.
+    """
     return data.translate(_WITH_BREAKS if breaks else _WORD_BYTES).split()
 
 
-def counts(text: str) -> Dict[str, int]:
+def counts(text: str) -> dict[str, int]:
     """How often each sub-token stands in a text."""
-    found: Dict[str, int] = {}
+    found: dict[str, int] = {}
     get = found.get
     for word, times in Counter(WORD.findall(text)).items():
         for piece in PIECES[word]:
@@ -94,9 +109,9 @@ def counts(text: str) -> Dict[str, int]:
     return found
 
 
-def counts_of_bytes(data: bytes) -> Dict[str, int]:
+def counts_of_bytes(data: bytes) -> dict[str, int]:
     """`counts` for the bytes of a file in ASCII, UTF-8 or Latin-1, at half the cost."""
-    found: Dict[str, int] = {}
+    found: dict[str, int] = {}
     get = found.get
     for word, times in Counter(words_of(data)).items():
         for piece in PIECES[word]:

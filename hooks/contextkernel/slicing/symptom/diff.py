@@ -1,8 +1,8 @@
 """A unified diff as evidence: the places it touches and the words it changes."""
+
 from __future__ import annotations
 
 import re
-from typing import List
 
 from contextkernel.slicing.symptom.frames import Place
 
@@ -10,9 +10,11 @@ _HUNK = re.compile(r"@@ -\d+(?:,\d+)? \+(\d{1,9})(?:,(\d{1,9}))? @@ ?(.*)")
 
 
 def read(diff: str):
-    """(places, text): the places in the new files by hunk, and the changed lines with their hunk's context as one text."""
-    places: List[Place] = []
-    words: List[str] = []
+    """(places, text): the places in the new files by hunk, and the changed lines with their
+    hunk's context as one text.
+    """
+    places: list[Place] = []
+    words: list[str] = []
     path, left = "", 0
     for line in diff.replace("\r\n", "\n").split("\n"):
         if left <= 0 and line.startswith(("--- ", "+++ ")):

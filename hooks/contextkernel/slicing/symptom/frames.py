@@ -1,15 +1,17 @@
 """Stack frames and diagnostics in a text, in the forms of many runtimes and compilers."""
+
 from __future__ import annotations
 
 import re
 from bisect import bisect_left, bisect_right
-from typing import List, NamedTuple, Tuple
+from typing import NamedTuple
 
 
 class Frame(NamedTuple):
     """One frame: a path as written, its 1-based line (0: not said), the function ("" : not said).
 
-    `distance`: 0 is where the error was raised, 1 its caller, and so on; the root cause of a chain comes first.
+    `distance`: 0 is where the error was raised, 1 its caller, and so on; the root cause of a chain
+    comes first.
     `has_code`: the text shows the source line below the frame, as Python does.
     """
 
@@ -29,7 +31,8 @@ class Place(NamedTuple):
 
 
 class _Form(NamedTuple):
-    """`hints`: every match holds one of them; a pattern is compiled when it may match (all of them cost 5 ms).
+    """`hints`: every match holds one of them; a pattern is compiled when it may match (all of them
+    cost 5 ms).
 
     A match without a path is a run of characters that holds none, passed over whole.
     """
@@ -37,41 +40,150 @@ class _Form(NamedTuple):
     runtime: str
     pattern: str
     raise_last: bool
-    hints: Tuple[str, ...]
+    hints: tuple[str, ...]
 
 
 _P = r"[\w.@~+$%\-/\\:]"  # characters of a path; ":" for drives and schemes
 _FORMS = (
-    _Form("python", r'File "(?P<path>[^"\n]+)", line (?P<line>\d+)(?:, in (?P<name>[\w.<>]+))?', True, ('File "',)),
-    _Form("ipython", r"^File (?P<path>[^\s:\"][^\n:\"]*\.pyx?):(?P<line>\d+), in (?P<name>[\w.<>]+)", True, ("File ",)),
-    _Form("ipython", r"^(?P<path>[~/\w][^\n:\"'()<>]*?\.pyx?) in (?P<name>[\w.<>]+)\((?:[^\n]*)\)\s*(?:\n(?![^\n]*-->)[^\n]*){0,6}(?:\n\s*-+> ?(?P<line>\d+))?", True, (".py in ", ".pyx in ")),
-    _Form("pytest", r"^(?:E\s+)?(?P<path>[\w./\\-]+\.pyx?):(?P<line>\d+):(?: in (?P<name>[\w<>]+)| ?\w*|[ \t])", True, (".py:", ".pyx:")),
-    _Form("java", r"\bat (?:[\w.\-@]+/)?(?P<class>[\w.$]+)\.(?P<name>[\w$<>]+)\((?P<path>\w+\.(?:java|kt|scala|groovy)):(?P<line>\d+)\)", False, (".java:", ".kt:", ".scala:", ".groovy:")),
-    _Form("node", r"^[^\S\n]*at (?:async )?(?:(?P<name>[^\n(]{1,120}?) \()?(?P<path>(?:file://|webpack://)?/?" + _P + r"+?\.[a-z]{2,6})(?:\?[^:\n)]*)?:(?P<line>\d+):\d+\)?", False, ("at ",)),
-    _Form("firefox", r"^(?P<name>[\w.$/<>\[\]]*)@(?P<path>\S+?\.[a-z]{2,6}):(?P<line>\d+):\d+$", False, ("@",)),
-    _Form("go", r"^[ \t]+(?P<path>[\w./@\-~+:\\]+\.go):(?P<line>\d+)(?: \+0x[0-9a-f]+|:|$)", False, (".go:",)),
-    _Form("rust", r"panicked at (?:'[^\n]{0,2000}', )?(?P<path>" + _P + r"+?\.rs):(?P<line>\d+):\d+", False, ("panicked at ",)),
-    _Form("rust", r"^[^\S\n]*\s(?:at|-->) (?P<path>" + _P + r"+?\.rs):(?P<line>\d+)(?::\d+)?", False, (".rs:",)),
-    _Form("native", r"^[^\S\n]*#\d+\s+(?:0x[0-9a-f]+ )?(?:in )?(?=(?P<name>[\w:~<>*&]+))(?P=name)[^\n]*?(?: at |\s)(?P<path>[\w./\\+-]+\.(?:c|cc|cpp|cxx|h|hpp|hh|hxx|inl|ipp|m|mm)):(?P<line>\d+)", False, ("#",)),
-    _Form("php", r"^#\d+ (?P<path>[^\s(]+\.php)\((?P<line>\d+)\): ?(?P<name>[\w\\>:-]*)", False, (".php(",)),
+    _Form(
+        "python",
+        r'File "(?P<path>[^"\n]+)", line (?P<line>\d+)(?:, in (?P<name>[\w.<>]+))?',
+        True,
+        ('File "',),
+    ),
+    _Form(
+        "ipython",
+        r"^File (?P<path>[^\s:\"][^\n:\"]*\.pyx?):(?P<line>\d+), in (?P<name>[\w.<>]+)",
+        True,
+        ("File ",),
+    ),
+    _Form(
+        "ipython",
+        (
+            r"^(?P<path>[~/\w][^\n:\"'()<>]*?\.pyx?) in "
+            r"(?P<name>[\w.<>]+)\((?:[^\n]*)\)\s*(?:\n(?![^\n]*-->)[^\n]*){0,6}(?:\n\s*-+> "
+            r"?(?P<line>\d+))?"
+        ),
+        True,
+        (".py in ", ".pyx in "),
+    ),
+    _Form(
+        "pytest",
+        r"^(?:E\s+)?(?P<path>[\w./\\-]+\.pyx?):(?P<line>\d+):(?: in (?P<name>[\w<>]+)| ?\w*|[ \t])",
+        True,
+        (".py:", ".pyx:"),
+    ),
+    _Form(
+        "java",
+        (
+            r"\bat (?:[\w.\-@]+/)?(?P<class>[\w.$]+)\.(?P<name>[\w$<>]+)\((?P<path>\w+\.(?:java"
+            r"|kt|scala|groovy)):(?P<line>\d+)\)"
+        ),
+        False,
+        (".java:", ".kt:", ".scala:", ".groovy:"),
+    ),
+    _Form(
+        "node",
+        r"^[^\S\n]*at (?:async )?(?:(?P<name>[^\n(]{1,120}?) \()?(?P<path>(?:file://|webpack://)?/?"
+        + _P
+        + r"+?\.[a-z]{2,6})(?:\?[^:\n)]*)?:(?P<line>\d+):\d+\)?",
+        False,
+        ("at ",),
+    ),
+    _Form(
+        "firefox",
+        r"^(?P<name>[\w.$/<>\[\]]*)@(?P<path>\S+?\.[a-z]{2,6}):(?P<line>\d+):\d+$",
+        False,
+        ("@",),
+    ),
+    _Form(
+        "go",
+        r"^[ \t]+(?P<path>[\w./@\-~+:\\]+\.go):(?P<line>\d+)(?: \+0x[0-9a-f]+|:|$)",
+        False,
+        (".go:",),
+    ),
+    _Form(
+        "rust",
+        r"panicked at (?:'[^\n]{0,2000}', )?(?P<path>" + _P + r"+?\.rs):(?P<line>\d+):\d+",
+        False,
+        ("panicked at ",),
+    ),
+    _Form(
+        "rust",
+        r"^[^\S\n]*\s(?:at|-->) (?P<path>" + _P + r"+?\.rs):(?P<line>\d+)(?::\d+)?",
+        False,
+        (".rs:",),
+    ),
+    _Form(
+        "native",
+        (
+            r"^[^\S\n]*#\d+\s+(?:0x[0-9a-f]+ )?(?:in "
+            r")?(?=(?P<name>[\w:~<>*&]+))(?P=name)[^\n]*?(?: at |\s)(?P<path>[\w./\\+-]+\.(?:c|cc"
+            r"|cpp|cxx|h|hpp|hh|hxx|inl|ipp|m|mm)):(?P<line>\d+)"
+        ),
+        False,
+        ("#",),
+    ),
+    _Form(
+        "php",
+        r"^#\d+ (?P<path>[^\s(]+\.php)\((?P<line>\d+)\): ?(?P<name>[\w\\>:-]*)",
+        False,
+        (".php(",),
+    ),
     _Form("php", r"\bin (?P<path>/[^\s:]+\.php)(?: on line |:)(?P<line>\d+)", False, (".php",)),
-    _Form("ruby", r"(?<![\w./-])(?P<path>[\w./-]+\.rb):(?P<line>\d+):in [`'](?P<name>[^'\n]{0,300})'", False, (".rb:",)),
-    _Form(".net", r"\bat (?P<name>[\w.`<>]+)\([^\n)]{0,1000}\) in (?P<path>[^\n:]{0,300}(?::\\[^\n:]{0,300})?\.(?:cs|vb|fs)):line (?P<line>\d+)", False, (":line ",)),
-    _Form("typescript", r"^(?P<path>[\w./\\@-]+\.[cm]?[jt]sx?)\((?P<line>\d+),\d+\): (?:error|warning)", False, ("): ",)),
-    _Form("compiler", r"(?P<path>(?:[A-Za-z]:)?[\w./\\+@-]+\.[A-Za-z]{1,5}):(?P<line>\d+)(?::\d+)?|[\w./\\+@-]+(?=[A-Za-z]:)|[\w./\\+@-]+", False, (":",)),
+    _Form(
+        "ruby",
+        r"(?<![\w./-])(?P<path>[\w./-]+\.rb):(?P<line>\d+):in [`'](?P<name>[^'\n]{0,300})'",
+        False,
+        (".rb:",),
+    ),
+    _Form(
+        ".net",
+        (
+            r"\bat (?P<name>[\w.`<>]+)\([^\n)]{0,1000}\) in "
+            r"(?P<path>[^\n:]{0,300}(?::\\[^\n:]{0,300})?\.(?:cs|vb|fs)):line (?P<line>\d+)"
+        ),
+        False,
+        (":line ",),
+    ),
+    _Form(
+        "typescript",
+        r"^(?P<path>[\w./\\@-]+\.[cm]?[jt]sx?)\((?P<line>\d+),\d+\): (?:error|warning)",
+        False,
+        ("): ",),
+    ),
+    _Form(
+        "compiler",
+        (
+            r"(?P<path>(?:[A-Za-z]:)?[\w./\\+@-]+\.[A-Za-z]{1,5}):(?P<line>\d+)(?::\d+)?"
+            r"|[\w./\\+@-]+(?=[A-Za-z]:)|[\w./\\+@-]+"
+        ),
+        False,
+        (":",),
+    ),
 )
-_GROUPS = re.compile(r"^Traceback \(most recent call last\)|^[^\S\n]*(?:Caused by|Suppressed):|^goroutine \d+|^During handling of|^The above exception|^stack backtrace:", re.M)
+_GROUPS = re.compile(
+    (
+        r"^Traceback \(most recent call last\)|^[^\S\n]*(?:Caused by|Suppressed):|^goroutine \d+"
+        r"|^During handling of|^The above exception|^stack backtrace:"
+    ),
+    re.M,
+)
 _CODE_BELOW = re.compile(r"\n[ \t]+(?!File \")\S")
 LONGEST_NUMBER = 9  # digits of a line's number
-_LATER_IS_ROOT = ("java",)  # "Caused by" goes towards the root; in Python the first traceback of a chain is the root
+_LATER_IS_ROOT = (
+    "java",
+)  # "Caused by" goes towards the root; in Python the first traceback of a chain is the root
 
 
-def frames_of(text: str) -> Tuple[Frame, ...]:
-    """All frames of a text, nearest to the raise site first.  A place that two forms match counts once, by the first form."""
+def frames_of(text: str) -> tuple[Frame, ...]:
+    """All frames of a text, nearest to the raise site first.  A place that two forms match
+    counts once, by the first form.
+    """
     breaks = [match.start() for match in _GROUPS.finditer(text)]
-    found: List[tuple] = []
-    starts: List[int] = []  # of the places taken, ascending; they do not overlap
-    ends: List[int] = []
+    found: list[tuple] = []
+    starts: list[int] = []  # of the places taken, ascending; they do not overlap
+    ends: list[int] = []
     for form in _FORMS:
         if not any(hint in text for hint in form.hints):
             continue
@@ -86,7 +198,17 @@ def frames_of(text: str) -> Tuple[Frame, ...]:
             starts.insert(at, start)
             ends.insert(at, end)
             has_code = form.runtime == "python" and _shows_code(text, match.end())
-            found.append((bisect_right(breaks, start), start, form, _path(groups), int(groups["line"] or 0), (groups.get("name") or "").strip(), has_code))
+            found.append(
+                (
+                    bisect_right(breaks, start),
+                    start,
+                    form,
+                    _path(groups),
+                    int(groups["line"] or 0),
+                    (groups.get("name") or "").strip(),
+                    has_code,
+                )
+            )
     return _by_distance(found)
 
 
@@ -102,7 +224,7 @@ def _path(groups: dict) -> str:
     return package.replace(".", "/") + "/" + groups["path"] if package else groups["path"]
 
 
-def _by_distance(found: "List[tuple]") -> Tuple[Frame, ...]:
+def _by_distance(found: list[tuple]) -> tuple[Frame, ...]:
     groups: dict = {}
     for one in sorted(found, key=lambda row: (row[0], row[1])):
         groups.setdefault((one[0], one[2].runtime), []).append(one)
@@ -110,7 +232,10 @@ def _by_distance(found: "List[tuple]") -> Tuple[Frame, ...]:
     for (group, runtime), members in groups.items():
         members = members[::-1] if members[0][2].raise_last else members
         chain = -group if runtime in _LATER_IS_ROOT else group
-        placed += [(distance, chain, one[1], Frame(one[3], one[4], one[5], distance, one[6])) for distance, one in enumerate(members)]
+        placed += [
+            (distance, chain, one[1], Frame(one[3], one[4], one[5], distance, one[6]))
+            for distance, one in enumerate(members)
+        ]
     frames, seen = [], set()
     for _, _, _, frame in sorted(placed, key=lambda row: row[:3]):
         if (frame.path, frame.line) not in seen:
