@@ -91,24 +91,21 @@ def test_plugin_json():
     assert manifest["name"] == "context-kernel"
     assert re.fullmatch(r"\d+\.\d+\.\d+", manifest["version"])
     assert not set(manifest) - PLUGIN_KEYS, "the loader ignores unknown keys"
-    assert (
-        len(manifest["description"]) <= 200
-        and manifest["license"] == "MIT"
-        and manifest["author"]["name"]
-    )
+    assert len(manifest["description"]) <= 200
+    assert manifest["license"] == "MIT"
+    assert manifest["author"]["name"]
     assert "hooks" not in manifest, "hooks/hooks.json is found by itself; naming it loads it twice"
     assert list(manifest["mcpServers"]) == ["kernel"]
     server = manifest["mcpServers"]["kernel"]
-    assert (
-        any("${CLAUDE_PLUGIN_ROOT}/mcp/server.py" in part for part in server["args"])
-        and "-I" in server["args"]
-        and "-S" in server["args"]
-    )
+    assert any("${CLAUDE_PLUGIN_ROOT}/mcp/server.py" in part for part in server["args"])
+    assert "-I" in server["args"]
+    assert "-S" in server["args"]
 
 
 def test_marketplace_json():
     market = read_json(".claude-plugin", "marketplace.json")
-    assert market["name"] == "context-kernel-marketplace" and market["owner"]["name"]
+    assert market["name"] == "context-kernel-marketplace"
+    assert market["owner"]["name"]
     [entry] = market["plugins"]
     assert (entry["name"], entry["source"]) == ("context-kernel", "./")
     components = {"mcpServers", "hooks", "skills", "agents", "commands"} & set(entry)
@@ -135,10 +132,8 @@ def test_skill(path):
     assert fields.get("name") == os.path.basename(os.path.dirname(path))
     assert "tools" not in fields, "a skill's key is allowed-tools"
     assert not set(fields) - SKILL_KEYS, "the loader ignores unknown keys"
-    assert (
-        re.search(r"\bUse (when|before|after|to|for)\b", fields["description"])
-        and len(fields["description"]) <= 1024
-    )
+    assert re.search(r"\bUse (when|before|after|to|for)\b", fields["description"])
+    assert len(fields["description"]) <= 1024
     with open(path, encoding="utf-8") as handle:
         text = handle.read()
     assert text.count("\n") < 200
@@ -153,5 +148,6 @@ def test_agent(path):
     assert "allowed-tools" not in fields, (
         "an agent's key is tools; allowed-tools passes the validator and is ignored"
     )
-    assert fields.get("tools") and fields.get("description")
+    assert fields.get("tools")
+    assert fields.get("description")
     assert not set(fields) - AGENT_KEYS, "the loader ignores unknown keys"

@@ -77,7 +77,8 @@ def rows(table):
 def test_a_hook_ends_with_0_whatever_its_streams_are(plugin_root, state, streams, script):
     for data in (json.dumps(event()).encode(), b"not json"):
         done = started(plugin_root, script, data=data, streams=streams)
-        assert done.returncode == 0 and b"Traceback" not in done.stderr
+        assert done.returncode == 0
+        assert b"Traceback" not in done.stderr
     assert len(rows("notes")) == (2 if "<&-" in streams else 1), (
         "why it passed is in the ledger even where stderr is not"
     )
@@ -108,7 +109,8 @@ def test_a_command_ends_with_0_or_2_and_one_line_whatever_its_streams_are(
         data=TEXT.encode(),
         streams=streams,
     )
-    assert done.returncode in (0, 2) and done.stderr.count(b"\n") <= 1
+    assert done.returncode in (0, 2)
+    assert done.stderr.count(b"\n") <= 1
     assert (
         done.returncode == 2
         or ">/dev/full" not in streams.replace("2>", "")
@@ -122,12 +124,10 @@ def test_a_ledger_without_its_tables_is_set_aside_in_one_line(plugin_root, state
     books.db.execute("DROP TABLE " + table)
     books.close()
     done = started(plugin_root, "savings.py")
-    assert (
-        done.returncode == 0
-        and done.stderr.count(b"\n") == 1
-        and table.encode() in done.stderr
-        and b"set aside" in done.stderr
-    )
+    assert done.returncode == 0
+    assert done.stderr.count(b"\n") == 1
+    assert table.encode() in done.stderr
+    assert b"set aside" in done.stderr
     assert started(plugin_root, "ck.py", "recall", "0" * 12).returncode == 2
 
 
@@ -160,14 +160,16 @@ OTHER = "".join(f"other line {n} took {n * 7919 % 997} ms\n" for n in range(9000
 def test_a_persisted_file_that_is_another_by_now_hides_nothing(run_hook, state, folder, content):
     assert run_hook("post_tool_use", persisted(folder, content))[0] is None
     [note] = rows("notes")
-    assert "b1.txt" in note["text"] and rows("receipts") == []
+    assert "b1.txt" in note["text"]
+    assert rows("receipts") == []
 
 
 def test_a_persisted_pipe_is_not_waited_for(run_hook, state, folder):
     given = persisted(folder, b"")
     os.unlink(str(folder / "b1.txt"))
     os.mkfifo(str(folder / "b1.txt"))
-    assert run_hook("post_tool_use", given)[0] is None and len(rows("notes")) == 1
+    assert run_hook("post_tool_use", given)[0] is None
+    assert len(rows("notes")) == 1
 
 
 @pytest.mark.parametrize(
@@ -198,9 +200,8 @@ def test_the_recall_file_stays_what_it_was(run_hook, state, folder):
     assert copy.read_bytes() == raw
     copy.write_bytes(b"something else")
     (folder / "b1.txt").write_bytes(raw)
-    assert (
-        run_hook("post_tool_use", persisted(folder, raw))[0] == reply and copy.read_bytes() == raw
-    )
+    assert run_hook("post_tool_use", persisted(folder, raw))[0] == reply
+    assert copy.read_bytes() == raw
 
 
 @pytest.mark.parametrize(
@@ -224,7 +225,9 @@ def test_the_recall_file_stays_what_it_was(run_hook, state, folder):
 )
 def test_numbers_and_files_that_are_none_are_one_line(plugin_root, state, arguments):
     done = started(plugin_root, "ck.py", *arguments, data=b"x")
-    assert done.returncode == 2 and done.stderr.count(b"\n") == 1 and len(done.stderr) < 500
+    assert done.returncode == 2
+    assert done.stderr.count(b"\n") == 1
+    assert len(done.stderr) < 500
 
 
 def test_every_spelling_of_a_handle_is_a_page_fault_of_its_receipt(run_hook, plugin_root, state):

@@ -145,11 +145,9 @@ def test_calls_behind_a_slow_one_do_not_add_up(start, slow_root, state):
     assert time.monotonic() - began < 8, "12 limits one after another would be 12 seconds of CPU"
     assert server.end() == 0
     named = [why for why in rows_of(state) if "limit" in why]
-    assert (
-        len(named) == 12
-        and "CPU limit reached in normalize > plain" in named
-        and "CPU limit reached in an earlier call" in named
-    )
+    assert len(named) == 12
+    assert "CPU limit reached in normalize > plain" in named
+    assert "CPU limit reached in an earlier call" in named
 
 
 def test_the_script_lane(slow_root, state):
@@ -263,7 +261,8 @@ def test_an_operator_that_fails(code, why, start, own_plugin_root, state):
         said(server.send(call(1, post(tool_response=response(LONG)))) or server.answer(1, SOON))
         == QUIET
     )
-    assert server.alive() and server.end() == 0
+    assert server.alive()
+    assert server.end() == 0
     event = {
         "session_id": "s",
         "hook_event_name": "PostToolUse",

@@ -173,7 +173,8 @@ def test_a_locale_that_is_not_installed(state, plugin_root, tmp_path, monkeypatc
             client.ran(words + [argument], str(tmp_path / (f"{number:d}-{len(words)}")))
             for words in ([wrapper], [client.SHELLS["bash"], "-c"])
         )
-        assert ours == plain and ours.code == code
+        assert ours == plain
+        assert ours.code == code
 
 
 @pytest.mark.skipif(not os.path.exists("/proc/self/environ"), reason="needs /proc")
@@ -224,7 +225,9 @@ def test_no_variable_of_the_wrapper_can_be_one_of_the_users(play):
     ).split()
     env = dict({name: "mine" for name in names}, MAKEFLAGS="-s")
     ours, plain = play("env | grep =mine | sort; exit 5", env=env)
-    assert ours == plain and ours.text.count(b"=mine") == len(names) and ours.code == 5
+    assert ours == plain
+    assert ours.text.count(b"=mine") == len(names)
+    assert ours.code == 5
 
 
 def test_environment_and_signals_are_the_same(play):
@@ -234,7 +237,9 @@ def test_environment_and_signals_are_the_same(play):
         "13, 15, 17)])'"
     )
     ours, plain = play(command, env=ODD_ENVIRONMENT)
-    assert ours == plain and b"odd.name-x" in ours.text and b"BASH_FUNC_exported%%" in ours.text
+    assert ours == plain
+    assert b"odd.name-x" in ours.text
+    assert b"BASH_FUNC_exported%%" in ours.text
 
 
 def test_the_working_folder_is_told_after_a_success_only(play, tmp_path):
@@ -264,7 +269,8 @@ def test_a_closed_standard_input(wrapper, tmp_path):
         ],
         str(tmp_path / "out"),
     )
-    assert ours.code == 6 and ours.text == b"ran\n"
+    assert ours.code == 6
+    assert ours.text == b"ran\n"
 
 
 def test_output_streams(wrapper, tmp_path):
@@ -416,11 +422,9 @@ def test_a_bash_call_without_a_file_is_replaced_by_exec(wrapper, tmp_path):
         stdout=subprocess.PIPE,
     )
     out, _ = done.communicate()
-    assert (
-        out.startswith(b"%d\n=====" % done.pid)
-        and done.returncode == 1
-        and not marks.carries_mark(out.decode())
-    )
+    assert out.startswith(b"%d\n=====" % done.pid)
+    assert done.returncode == 1
+    assert not marks.carries_mark(out.decode())
 
 
 def test_a_bash_call_without_a_snapshot(wrapper, tmp_path):
@@ -493,8 +497,11 @@ def test_bytes_that_are_no_text(play):
     command = f"{LONG}; printf '\\377\\376 not utf-8\\n'; printf 'nul \\0 byte\\n'; exit 1"
     ours, plain = play(command)
     text = rewritten(ours)
-    assert original(text) == plain.text and b"\0" in plain.text and b"\xff\xfe" in plain.text
-    assert "3 failed, 297 passed" in text and "\0" not in text
+    assert original(text) == plain.text
+    assert b"\0" in plain.text
+    assert b"\xff\xfe" in plain.text
+    assert "3 failed, 297 passed" in text
+    assert "\0" not in text
 
 
 def test_characters_that_count_twice_in_the_client(play):
@@ -518,7 +525,8 @@ def test_characters_that_count_twice_in_the_client(play):
 )
 def test_what_stays_raw(play, state, command):
     ours, plain = play(command)
-    assert ours == plain and len(ours.text) > 10000
+    assert ours == plain
+    assert len(ours.text) > 10000
     assert not receipts(state)
 
 
@@ -538,7 +546,8 @@ def test_what_the_client_shows_whole_but_is_noise(play):
         "follows\"; done; echo 'ERROR: no space'; exit 1"
     )
     assert 9000 < len(plain.text) < 10000
-    assert "ERROR: no space" in rewritten(ours) and len(ours.text) < 5000
+    assert "ERROR: no space" in rewritten(ours)
+    assert len(ours.text) < 5000
 
 
 def test_only_the_commands_own_bytes_are_rewritten(wrapper, tmp_path):
@@ -571,9 +580,8 @@ def test_a_file_that_never_rests_is_left_alone(play):
         with_plain=False,
     )
     text = ours.text.decode()
-    assert ours.code == 1 and (
-        "tests/test_ledger.py::test_ledger_10 PASSED" in text or text.startswith("[ck: exit 1, ")
-    )
+    assert ours.code == 1
+    assert "tests/test_ledger.py::test_ledger_10 PASSED" in text or text.startswith("[ck: exit 1, ")
 
 
 @pytest.mark.skipif(client.SHELLS["zsh"] is None, reason="no zsh")
@@ -583,7 +591,9 @@ def test_zsh(play):
         shell="zsh",
         env={"SHELL": client.SHELLS["zsh"] or ""},
     )
-    assert ours == plain and ours.code == 5 and ours.text[:1].isdigit()
+    assert ours == plain
+    assert ours.code == 5
+    assert ours.text[:1].isdigit()
     ours, plain = play(LONG, shell="zsh", env={"SHELL": client.SHELLS["zsh"] or ""})
     assert original(rewritten(ours)) == plain.text
 
@@ -618,11 +628,9 @@ def test_the_plugin_is_gone(state, own_plugin_root, tmp_path):
         str(tmp_path / "out"),
         {"CLAUDE_CONFIG_DIR": str(tmp_path / "none")},
     )
-    assert (
-        ours.code == 1
-        and ours.text.endswith(b"297 passed in 12.34s ==================\n")
-        and ours.text.startswith(b"=====")
-    )
+    assert ours.code == 1
+    assert ours.text.endswith(b"297 passed in 12.34s ==================\n")
+    assert ours.text.startswith(b"=====")
 
 
 def test_the_plugin_moved_into_the_clients_cache(state, own_plugin_root, tmp_path):
@@ -658,7 +666,9 @@ def test_python_is_gone(state, plugin_root, tmp_path):
         str(tmp_path / "out"),
         {"PATH": str(tmp_path / "bin")},
     )
-    assert ours.code == 1 and ours.text.startswith(b"=====") and ours.text.endswith(b"=\n")
+    assert ours.code == 1
+    assert ours.text.startswith(b"=====")
+    assert ours.text.endswith(b"=\n")
 
 
 @pytest.mark.parametrize(
@@ -686,7 +696,9 @@ def test_the_store_cannot_be_written(state, wrapper, tmp_path, mount):
         client.argument(client.failing("pytest", 4000), str(tmp_path)),
     ]
     ours = client.ran(words, str(tmp_path / "out"))
-    assert ours.code == 1 and ours.text.startswith(b"=====") and ours.text.endswith(b"=\n")
+    assert ours.code == 1
+    assert ours.text.startswith(b"=====")
+    assert ours.text.endswith(b"=\n")
     assert not receipts(state)
 
 
@@ -760,8 +772,10 @@ def test_macos_names_the_file_by_fcntl(monkeypatch, tmp_path):
     )
     with open(str(path), "ab") as handle:
         file = output_file.opened(handle.fileno(), 0)
-        assert asked == [(50, 1024)] and file.read() == b"x" * 50
-        assert file.replace(b"x" * 50, b"new") and path.read_bytes() == b"new"
+        assert asked == [(50, 1024)]
+        assert file.read() == b"x" * 50
+        assert file.replace(b"x" * 50, b"new")
+        assert path.read_bytes() == b"new"
         file.close()
         (tmp_path / "other").write_bytes(b"")
         monkeypatch.setattr(
@@ -778,7 +792,8 @@ def test_a_file_that_changed_is_not_replaced(tmp_path):
     with open(str(path), "ab") as handle:
         file = output_file.opened(handle.fileno(), 0)
         os.write(handle.fileno(), b"late")
-        assert not file.replace(b"x" * 50, b"new") and path.read_bytes() == b"x" * 50 + b"late"
+        assert not file.replace(b"x" * 50, b"new")
+        assert path.read_bytes() == b"x" * 50 + b"late"
         file.close()
 
 

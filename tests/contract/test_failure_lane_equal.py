@@ -133,7 +133,8 @@ def test_groups(play, command):
 @pytest.mark.parametrize("last", ["exit 3", "exit 137", "kill -TERM $$", "true"])
 def test_a_command_that_is_stopped_and_goes_on(play, last):
     ours, plain = play("(sleep 0.4; kill -CONT $$) & kill -STOP $$; echo after; " + last)
-    assert ours == plain and ours.text == b"after\n"
+    assert ours == plain
+    assert ours.text == b"after\n"
 
 
 @pytest.mark.parametrize("code", [0, 1, 2, 42, 126, 127, 129, 137, 143, 255])
@@ -153,7 +154,8 @@ def test_a_shell_that_ends_by_a_signal(play, name):
 def test_a_long_failure(play):
     ours, plain = play(LONG)
     text = ours.text.decode()
-    assert ours.code == plain.code == 1 and text.startswith("[ck: exit 1, ")
+    assert ours.code == plain.code == 1
+    assert text.startswith("[ck: exit 1, ")
     assert blobs.get(marks.handles_in(text)[0]) == plain.text
 
 
@@ -300,11 +302,9 @@ def test_no_bash_at_all(hides, plugin_root, state, tmp_path):
         {"CLAUDE_CONFIG_DIR": str(tmp_path / "config")},
         around=lambda words: without_system_bash(bash_less + words),
     )
-    assert (
-        done.returncode == 1
-        and b"bash" in done.stderr
-        and not (tmp_path / "config" / "settings.json").exists()
-    )
+    assert done.returncode == 1
+    assert b"bash" in done.stderr
+    assert not (tmp_path / "config" / "settings.json").exists()
     wrapper = shell_prefix.place(str(state), plugin_root, sys.executable)
     with open(wrapper, "rb") as file:
         body = file.read()
@@ -312,7 +312,8 @@ def test_no_bash_at_all(hides, plugin_root, state, tmp_path):
     for argument, wanted in (("echo out; exit 3 # pwd -P >| ", 3), ("echo hook; exit 5", 5)):
         words = bash_less + ["SHELL=/bin/sh", wrapper, argument]
         ours = client.ran(without_system_bash(words), str(tmp_path / (f"out{wanted:d}")))
-        assert ours.code == wanted and ours.text.startswith((b"out", b"hook"))
+        assert ours.code == wanted
+        assert ours.text.startswith((b"out", b"hook"))
 
 
 def test_a_trial_that_fails_says_why(own_plugin_root, state, tmp_path):
@@ -326,11 +327,9 @@ def test_a_trial_that_fails_says_why(own_plugin_root, state, tmp_path):
     done = switched(
         own_plugin_root, "on", ["--yes"], {"CLAUDE_CONFIG_DIR": str(tmp_path / "config")}
     )
-    assert (
-        done.returncode == 1
-        and b"trial" in done.stderr
-        and not (tmp_path / "config" / "settings.json").exists()
-    )
+    assert done.returncode == 1
+    assert b"trial" in done.stderr
+    assert not (tmp_path / "config" / "settings.json").exists()
     assert [name for name in os.listdir(str(state / "lane")) if name.endswith(".tmp")] == []
 
 
@@ -364,7 +363,8 @@ def test_each_settings_file_keeps_its_own_prefix(plugin_root, state, tmp_path, f
     }
     for name in order:
         done = switched(plugin_root, "on", ["--yes"], {"CLAUDE_CONFIG_DIR": str(by_name[name])})
-        assert done.returncode == 0 and (b"Your own prefix" in done.stdout) is (name == "b")
+        assert done.returncode == 0
+        assert (b"Your own prefix" in done.stdout) is (name == "b")
     assert len({prefix_in(folder) for folder in folders}) == 3
     assert prefix_in(by_name[order[0]]) == str(state / "bin" / "failure-lane")
     for name, folder in by_name.items():

@@ -70,13 +70,13 @@ def test_on_adds_one_key_and_off_restores_the_bytes(switch, state, config, style
     after = json.loads(config.read_bytes().decode("utf-8-sig"))
     assert after["env"].pop(shell_prefix.PREFIX) == ours(state)
     assert list(after) == list(before) + (["env"] if "env" not in before else [])
-    assert {**after, "env": None} == {**before, "env": None} and after["env"] == before.get(
-        "env", {}
-    )
+    assert {**after, "env": None} == {**before, "env": None}
+    assert after["env"] == before.get("env", {})
     assert os.stat(str(config)).st_mode & 0o777 == 0o640
     assert switch("status").startswith("on: ")
     switch("off")
-    assert config.read_bytes() == STYLES[style] and os.stat(str(config)).st_mode & 0o777 == 0o640
+    assert config.read_bytes() == STYLES[style]
+    assert os.stat(str(config)).st_mode & 0o777 == 0o640
     assert switch("status").startswith("off: ")
 
 
@@ -92,7 +92,8 @@ def test_on_twice_is_on_once(switch, state, config):
     switch("on", "--yes")
     first, wrapper = config.read_bytes(), open(ours(state), "rb").read()
     switch("on", "--yes")
-    assert config.read_bytes() == first and open(ours(state), "rb").read() == wrapper
+    assert config.read_bytes() == first
+    assert open(ours(state), "rb").read() == wrapper
     switch("off")
     switch("off")
     assert config.read_bytes() == STYLES["two blanks"]
@@ -148,15 +149,11 @@ def test_a_linked_settings_file_stays_a_link(switch, config, tmp_path):
     (tmp_path / "dotfiles.json").write_bytes(STYLES["two blanks"])
     os.symlink(str(tmp_path / "dotfiles.json"), str(config))
     switch("on", "--yes")
-    assert (
-        os.path.islink(str(config))
-        and shell_prefix.PREFIX in (tmp_path / "dotfiles.json").read_text()
-    )
+    assert os.path.islink(str(config))
+    assert shell_prefix.PREFIX in (tmp_path / "dotfiles.json").read_text()
     switch("off")
-    assert (
-        os.path.islink(str(config))
-        and (tmp_path / "dotfiles.json").read_bytes() == STYLES["two blanks"]
-    )
+    assert os.path.islink(str(config))
+    assert (tmp_path / "dotfiles.json").read_bytes() == STYLES["two blanks"]
 
 
 def test_nobody_agreed(switch, config):
@@ -183,7 +180,9 @@ def test_a_state_folder_that_the_client_would_split(plugin_root, config, tmp_pat
         env=dict(os.environ, CK_DATA=str(tmp_path / "a -b")),
         stderr=subprocess.PIPE,
     )
-    assert done.returncode == 1 and b"' -'" in done.stderr and not config.exists()
+    assert done.returncode == 1
+    assert b"' -'" in done.stderr
+    assert not config.exists()
 
 
 def test_a_wrapper_that_does_not_run_is_not_named(switch, state, config, own_plugin_root):
@@ -204,7 +203,9 @@ def test_a_wrapper_that_does_not_run_is_not_named(switch, state, config, own_plu
         env=dict(os.environ),
         stderr=subprocess.PIPE,
     )
-    assert done.returncode == 1 and b"trial" in done.stderr and not config.exists()
+    assert done.returncode == 1
+    assert b"trial" in done.stderr
+    assert not config.exists()
 
 
 def test_off_leaves_a_copy_that_passes_through(switch, state):
@@ -246,11 +247,9 @@ def said(reply):
 
 def test_a_cut_is_spoken_of_once_per_command(run_hook):
     first, _ = run_hook("post_tool_use_failure", failure(cut_text(4000)))
-    assert (
-        "4000 characters" in said(first)
-        and "never read its end" not in said(first)
-        and "kernel_repo_slice" not in said(first)
-    )
+    assert "4000 characters" in said(first)
+    assert "never read its end" not in said(first)
+    assert "kernel_repo_slice" not in said(first)
     assert run_hook("post_tool_use_failure", failure(cut_text(4000)))[0] is None
     other, _ = run_hook("post_tool_use_failure", failure(cut_text(20012), command="make lint"))
     assert "never read its end" in said(other)

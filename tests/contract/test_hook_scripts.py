@@ -110,7 +110,8 @@ def test_a_hostile_event_passes_in_silence(run_hook, script, event):
 
 def test_a_long_output_is_rewritten_and_comes_back(run_hook, plugin_root):
     reply, stderr = run_hook("post_tool_use", bash_event())
-    assert stderr == "" and len(shown(reply)) < len(TEXT) / 2
+    assert stderr == ""
+    assert len(shown(reply)) < len(TEXT) / 2
     [handle] = marks.handles_in(shown(reply))
     assert recalled(plugin_root, handle) == TEXT.encode()
 
@@ -130,7 +131,8 @@ def test_no_hook_ever_decides_on_a_permission(run_hook):
 def test_a_read_only_plugin_folder_works(run_hook, own_plugin_root, state):
     before = plugin.files_of(own_plugin_root)
     first = run_hook("post_tool_use", bash_event(), root=own_plugin_root, read_only=True)
-    assert marks.carries_mark(shown(first.reply)) and first.stderr == ""
+    assert marks.carries_mark(shown(first.reply))
+    assert first.stderr == ""
     assert plugin.files_of(own_plugin_root) == before
     assert os.path.isdir(os.path.join(state, "pycache")), "bytecode goes to the state folder"
 

@@ -101,7 +101,8 @@ def test_an_odd_name_is_shown_so_that_a_shell_reads_the_file(name, in_git, repo,
             line for line in text.split("\n") if line.startswith("   sed") and "$'" in line
         )
         read = subprocess.run(["bash", "-c", command], cwd=repo, stdout=subprocess.PIPE)
-        assert read.returncode == 0 and b"def other" in read.stdout
+        assert read.returncode == 0
+        assert b"def other" in read.stdout
     paths = [one["path"] for one in json.loads(asked("--json"))["files"]]
     assert name in [os.fsencode(path) for path in paths]
 
@@ -110,9 +111,8 @@ def test_ordinary_names_are_shown_as_they_are(repo, asked):
     for name in ("é.py", "a b.py", "日本.py", "it's.py"):
         put(repo, name.encode())
     text = asked()
-    assert "$'" not in text and all(
-        f". {name}:" in text for name in ("é.py", "a b.py", "日本.py", "it's.py")
-    )
+    assert "$'" not in text
+    assert all(f". {name}:" in text for name in ("é.py", "a b.py", "日本.py", "it's.py"))
 
 
 def a_fifo(path):
@@ -148,7 +148,8 @@ def test_what_is_no_file_is_named_and_not_opened(name, make, in_git, repo, asked
     if in_git:
         subprocess.run(["git", "-C", repo, "init", "-q"], check=True)
     text = asked()
-    assert "sub/in.py" in text and name in text.partition("not read: ")[2].split("\n")[0]
+    assert "sub/in.py" in text
+    assert name in text.partition("not read: ")[2].split("\n")[0]
 
 
 def test_a_huge_ignore_file_is_named_and_not_read(repo, asked):
@@ -166,7 +167,8 @@ def test_a_link_out_of_the_repository_is_not_followed(link, repo, asked, tmp_pat
         os.path.join(repo, link),
     )
     text = asked("--text", "lines")
-    assert "the_ledger_key" not in text and "secret" not in text
+    assert "the_ledger_key" not in text
+    assert "secret" not in text
 
 
 def test_an_index_of_git_that_names_files_behind_a_link_lists_none(repo, asked, tmp_path):
@@ -188,9 +190,8 @@ def test_a_file_that_becomes_something_else_after_it_was_listed(swap, repo, tmp_
     kept = indexes.Index(str(tmp_path / "i.db"), "1")
     changed, gone = kept.stale(found)
     unread = kept.bring_up(repo, found, changed, gone, scan_file.scan)
-    assert [path for path, _ in unread] == ["late.py"] and [row.path for row in kept.files()] == [
-        "ok.py"
-    ]
+    assert [path for path, _ in unread] == ["late.py"]
+    assert [row.path for row in kept.files()] == ["ok.py"]
     os.unlink(os.path.join(repo, "late.py"))
     put(repo, b"late.py")
     assert kept.refresh(repo, tree.listing(repo).files, scan_file.scan) == 1, "it is tried again"
@@ -268,7 +269,8 @@ def test_times_out_of_range_are_kept(repo, asked):
             os.utime(os.path.join(os.fsencode(repo), name), (when, when))
         except OSError:
             pytest.skip("this file system has no such times")
-    assert "far.py" in asked() and "early.py" in asked()
+    assert "far.py" in asked()
+    assert "early.py" in asked()
 
 
 # -- the index file itself
@@ -388,7 +390,8 @@ def test_a_damaged_index_is_begun_anew(seed, repo, asked, state, monkeypatch):
         noise,
         pages_swapped,
     ):  # bytes of a posting may change without anybody's noticing
-        assert after == before and asked() == before
+        assert after == before
+        assert asked() == before
 
 
 def test_a_locked_index_is_left_alone(repo, tmp_path, monkeypatch):

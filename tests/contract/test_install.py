@@ -93,7 +93,8 @@ class Place:
         done = subprocess.run(
             argv, input=log.encode(), env=self.env(), stdout=subprocess.PIPE, check=True
         )
-        assert b"recall" in done.stdout and (self.state / "blobs").exists()
+        assert b"recall" in done.stdout
+        assert (self.state / "blobs").exists()
 
 
 @pytest.fixture
@@ -119,7 +120,8 @@ def test_scripts_are_added_once_and_taken_out_to_the_byte(place):
     place.run("--scripts", "--no-demo")
     assert place.settings.read_bytes() == once
     settings, wanted = json.loads(once), events.settings_hooks(plugin.BASE_PYTHON, place.root)
-    assert list(settings) == ["model", "hooks", "env"] and set(settings["hooks"]) == set(wanted)
+    assert list(settings) == ["model", "hooks", "env"]
+    assert set(settings["hooks"]) == set(wanted)
     assert (
         settings["hooks"]["PostToolUse"]
         == json.loads(BEFORE)["hooks"]["PostToolUse"] + wanted["PostToolUse"]
@@ -151,9 +153,9 @@ def test_a_written_hook_runs(place):
         stdout=subprocess.PIPE,
         env=place.env(),
     )
+    assert done.returncode == 0
     assert (
-        done.returncode == 0
-        and len(json.loads(done.stdout)["hookSpecificOutput"]["updatedToolOutput"]["stdout"])
+        len(json.loads(done.stdout)["hookSpecificOutput"]["updatedToolOutput"]["stdout"])
         < len(log) // 2
     )
 
@@ -218,7 +220,9 @@ def test_another_clone_takes_the_hooks_over(place, own_plugin_root):
 def test_what_cannot_be_changed_safely_is_refused_and_left(place, content):
     place.settings.write_bytes(content)
     said = place.run("--scripts", "--no-demo", code=1)
-    assert place.settings.read_bytes() == content and "settings" in said and "Traceback" not in said
+    assert place.settings.read_bytes() == content
+    assert "settings" in said
+    assert "Traceback" not in said
 
 
 @pytest.mark.parametrize(
@@ -235,12 +239,10 @@ def test_unusual_files_keep_their_form(place, content):
     place.settings.write_bytes(content)
     place.run("--scripts", "--no-demo")
     changed = place.settings.read_bytes()
-    assert changed.startswith(
-        content[:3] if content.startswith(b"\xef") else b"{"
-    ) and changed.endswith(content[-1:].replace(b" ", b"\n") or b"}" if content.strip() else b"\n")
-    assert (b"\r\n" in changed) == (b"\r\n" in content) and (b"\xc3\xa4" in changed) == (
-        b"\xc3\xa4" in content
-    )
+    assert changed.startswith(content[:3] if content.startswith(b"\xef") else b"{")
+    assert changed.endswith(content[-1:].replace(b" ", b"\n") or b"}" if content.strip() else b"\n")
+    assert (b"\r\n" in changed) == (b"\r\n" in content)
+    assert (b"\xc3\xa4" in changed) == (b"\xc3\xa4" in content)
     place.run("--uninstall")
     assert place.settings.read_bytes() == content
 
@@ -251,29 +253,24 @@ def test_a_link_stays_a_link_and_the_mode_stays(place):
     target.chmod(0o640)
     place.settings.symlink_to(target)
     place.run("--scripts", "--no-demo")
-    assert (
-        place.settings.is_symlink()
-        and len(hooks_of(target)) > 1
-        and stat.S_IMODE(target.stat().st_mode) == 0o640
-    )
+    assert place.settings.is_symlink()
+    assert len(hooks_of(target)) > 1
+    assert stat.S_IMODE(target.stat().st_mode) == 0o640
     place.run("--uninstall")
-    assert place.settings.is_symlink() and target.read_bytes() == BEFORE
+    assert place.settings.is_symlink()
+    assert target.read_bytes() == BEFORE
 
 
 def test_dry_run_changes_nothing(place):
     place.settings.write_bytes(BEFORE)
     said = place.run("--scripts", "--yes", "--failure-lane", "--dry-run")
-    assert (
-        "would: write" in said
-        and place.settings.read_bytes() == BEFORE
-        and not place.state.exists()
-    )
+    assert "would: write" in said
+    assert place.settings.read_bytes() == BEFORE
+    assert not place.state.exists()
     place.run("--scripts", "--no-demo")
     once = place.settings.read_bytes()
-    assert (
-        "would: put back" in place.run("--uninstall", "--purge", "--dry-run")
-        and place.settings.read_bytes() == once
-    )
+    assert "would: put back" in place.run("--uninstall", "--purge", "--dry-run")
+    assert place.settings.read_bytes() == once
 
 
 def test_without_a_client_the_two_lines_are_shown_and_the_demonstration_runs(demonstrated):
@@ -398,9 +395,8 @@ def test_purge_removes_what_we_stored_and_nothing_else(place):
     )
     said = place.run("--uninstall", "--purge", "--yes")
     assert sorted(path.name for path in session.iterdir()) == ["ck-notes.txt", "theirs.txt"]
-    assert [path.name for path in place.state.iterdir()] == [
-        "theirs"
-    ] and "not ours: theirs" in said
+    assert [path.name for path in place.state.iterdir()] == ["theirs"]
+    assert "not ours: theirs" in said
     (place.state / "theirs").unlink()
     place.run("--no-demo")
     place.store()
@@ -423,7 +419,8 @@ def test_a_read_only_plugin_folder(place, own_plugin_root):
 def test_no_python_or_an_old_one(place, script, words):
     place.python(script) if "3.8" in script else (place.bin / "python3").unlink()
     said = place.run(code=1)
-    assert words in said and "Python 3.9 or newer" in said
+    assert words in said
+    assert "Python 3.9 or newer" in said
 
 
 def test_the_interpreter_is_the_one_behind_a_shim(place):
@@ -455,10 +452,8 @@ def test_a_named_client_that_is_none(place):
 def test_an_old_codex_is_left_alone(place):
     (place.bin / "codex").write_text("#!/bin/sh\necho codex-cli 0.136.1\n")
     (place.bin / "codex").chmod(0o755)
-    assert (
-        "Codex codex-cli 0.136.1 is left alone" in place.run("--no-demo", "--yes")
-        and not (place.base / "x").exists()
-    )
+    assert "Codex codex-cli 0.136.1 is left alone" in place.run("--no-demo", "--yes")
+    assert not (place.base / "x").exists()
 
 
 @pytest.mark.parametrize(
@@ -486,24 +481,19 @@ def test_the_configuration_by_hand_says_what_the_table_says():
     for event, groups in events.codex_hooks()["hooks"].items():
         for group in groups:
             hook = group["hooks"][0]
+            assert f"[[hooks.{event}]]" in text
             assert (
-                f"[[hooks.{event}]]" in text
-                and (
-                    "command = "
-                    f"'{hook['command'].replace('$PLUGIN_ROOT', '/path/to/context-kernel')}'"
-                )
-                in text
-            )
-            assert f"timeout = {hook['timeout']:d}" in text and (
-                f'matcher = "{group["matcher"]}"' in text if "matcher" in group else True
-            )
+                f"command = '{hook['command'].replace('$PLUGIN_ROOT', '/path/to/context-kernel')}'"
+            ) in text
+            assert f"timeout = {hook['timeout']:d}" in text
+            assert f'matcher = "{group["matcher"]}"' in text if "matcher" in group else True
     with open(os.path.join(plugin.ROOT, "codex", "mcp.json"), encoding="utf-8") as handle:
         server = json.load(handle)["mcpServers"]["kernel"]
     assert (
         json.dumps(server["args"]).replace("mcp/server.py", "/path/to/context-kernel/mcp/server.py")
         in text
-        and json.dumps(server["env_vars"]) in text
     )
+    assert json.dumps(server["env_vars"]) in text
 
 
 def test_one_version_in_codex_too():
@@ -528,9 +518,8 @@ def test_the_bundle_holds_what_sessions_need_and_no_more(tmp_path):
         "skills",
     ]
     names = {os.path.relpath(path, target) for path in plugin.files_of(target)}
-    assert {"hooks/ck.py", "mcp/server.py", "hooks/contextkernel/marks.py"} <= names and not [
-        name for name in names if "install_" in name or "pycache" in name
-    ]
+    assert {"hooks/ck.py", "mcp/server.py", "hooks/contextkernel/marks.py"} <= names
+    assert not [name for name in names if "install_" in name or "pycache" in name]
     with open(os.path.join(target, "hooks", "hooks.json"), encoding="utf-8") as handle:
         assert "'/p y' -I -S" in json.load(handle)["hooks"]["PostToolUse"][0]["hooks"][0]["command"]
 
@@ -545,4 +534,5 @@ def test_a_failed_write_leaves_nothing_behind(tmp_path, monkeypatch):
     monkeypatch.setattr(os, "replace", full)
     with pytest.raises(settings_file.Refused, match="No space left"):
         settings_file.write(str(path), b'{"a": 1}')
-    assert os.listdir(tmp_path) == ["settings.json"] and path.read_bytes() == b"{}"
+    assert os.listdir(tmp_path) == ["settings.json"]
+    assert path.read_bytes() == b"{}"

@@ -32,9 +32,7 @@ def test_dry_run_shows_the_hooks_and_writes_nothing(plugin_root, tmp_path):
     )
     said = done.stdout.decode()
     assert (done.returncode, done.stderr) == (0, b"")
-    assert (
-        "would: build Codex's bundle" in said
-        and "hooks/session_start.py" in said
-        and "hooks/post_tool_use.py" in said
-    )
+    assert "would: build Codex's bundle" in said
+    assert "hooks/session_start.py" in said
+    assert "hooks/post_tool_use.py" in said
     assert os.listdir(home) == []

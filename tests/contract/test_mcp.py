@@ -85,7 +85,8 @@ def test_initialize(server, asked, given):
     assert result["protocolVersion"] == given
     assert result["capabilities"] == {"tools": {}}
     assert result["serverInfo"]["name"] == "context-kernel"
-    assert "recall" in result["instructions"] and len(result["instructions"]) < 4096
+    assert "recall" in result["instructions"]
+    assert len(result["instructions"]) < 4096
 
 
 def test_discover_is_refused_so_that_the_client_falls_back(server):
@@ -198,7 +199,8 @@ def test_batch_is_answered_as_a_batch(server):
         (reply["id"], reply.get("result"), reply.get("error", {}).get("code")) for reply in replies
     ] == [(1, {}, None), (None, None, -32600), (2, None, -32601)]
     server.send([{"jsonrpc": "2.0", "method": "notifications/x"}])
-    assert server.alive() and len(server.messages) == 2
+    assert server.alive()
+    assert len(server.messages) == 2
 
 
 def test_batch_with_a_tool(server, store):
@@ -215,7 +217,8 @@ def test_batch_with_a_tool(server, store):
         ]
     )
     first, second = server.next()
-    assert first["result"]["content"][0]["text"] == "one\ntwo\n" and second["result"] == {}
+    assert first["result"]["content"][0]["text"] == "one\ntwo\n"
+    assert second["result"] == {}
 
 
 def test_line_of_100_megabytes(server):
@@ -239,7 +242,8 @@ def test_a_line_that_is_no_message_leaves_a_note(start, state):
         b'{"jsonrpc":"2.0","id":5,"method":"tools/call","params":{"name":"hook",'
         b'"arguments":{"tool_response":"\xff"}}}'
     )
-    assert server.answer(5)["error"]["code"] == -32700 and server.end() == 0
+    assert server.answer(5)["error"]["code"] == -32700
+    assert server.end() == 0
     assert b"not understood" in b"".join(
         path.read_bytes() for path in state.rglob("*") if path.is_file()
     )
@@ -259,7 +263,8 @@ def test_long_hook_call_is_read_whole(server):
 )
 def test_starts_on(start, python):
     server = start(python=python)
-    assert server.alive() and server.end() == 0
+    assert server.alive()
+    assert server.end() == 0
     assert server.stderr == ""
 
 
@@ -320,7 +325,8 @@ def test_wrong_calls_say_why_in_one_line(server, name, arguments, words):
     result = server.call(name, arguments)
     assert result["isError"] is True
     text = result["content"][0]["text"]
-    assert words in text and "\n" not in text
+    assert words in text
+    assert "\n" not in text
 
 
 def test_unknown_tools_are_an_error(server):
@@ -391,7 +397,8 @@ def test_recall_lines(server, store, lines, text):
 @pytest.mark.parametrize("lines", ["0", "5", "3-2", "x", "-1", "1-2-3", "99-100"])
 def test_recall_of_no_lines(server, store, lines):
     result = server.call("recall", {"handle": store(b"a\nb\nc\nd\n"), "lines": lines})
-    assert result["isError"] and "lines:" in result["content"][0]["text"]
+    assert result["isError"]
+    assert "lines:" in result["content"][0]["text"]
 
 
 def test_recall_grep(server, store):
@@ -404,12 +411,10 @@ def test_recall_grep(server, store):
     )
     assert "no match in lines 1-4" in server.text("recall", {"handle": handle, "grep": "gamma"})
     wide = server.text("recall", {"handle": handle, "grep": "needle"})
-    assert (
-        wide.startswith("4:x")
-        and "needle" in wide
-        and "characters 4801-6800 of 10006" in wide
-        and len(wide) < 2200
-    )
+    assert wide.startswith("4:x")
+    assert "needle" in wide
+    assert "characters 4801-6800 of 10006" in wide
+    assert len(wide) < 2200
     assert (
         "regular expression"
         in server.call("recall", {"handle": handle, "grep": "("})["content"][0]["text"]
@@ -453,7 +458,8 @@ def test_catastrophic_pattern_is_ended_and_hooks_are_answered_meanwhile(
     )
     assert server.text("hook", post()) == QUIET
     result = server.answer(5)["result"]
-    assert result["isError"] and "ended after 2 seconds" in result["content"][0]["text"]
+    assert result["isError"]
+    assert "ended after 2 seconds" in result["content"][0]["text"]
 
 
 def test_recall_is_a_page_fault(server, store, state):
@@ -484,7 +490,8 @@ def test_recall_says_what_an_expired_handle_was(server, state):
     )
     books.close()
     text = server.call("recall", {"handle": "feedfacecafe"})["content"][0]["text"]
-    assert "expired" in text and "321 lines of Bash: make all" in text
+    assert "expired" in text
+    assert "321 lines of Bash: make all" in text
 
 
 # -- hooks ------------------------------------------------------------------------------------
@@ -525,12 +532,11 @@ def test_failing_hook_answers_and_leaves_a_note(own_plugin_root, start, state):
     server = start(root=own_plugin_root)
     assert server.text("hook", post()) == QUIET
     assert server.text("hook", post(tool_use_id="leave")) == QUIET
-    assert server.alive() and server.end() == 0
-    assert (
-        "RuntimeError: on purpose" in server.stderr
-        and "SystemExit: 3" in server.stderr
-        and "stray" in server.stderr
-    )
+    assert server.alive()
+    assert server.end() == 0
+    assert "RuntimeError: on purpose" in server.stderr
+    assert "SystemExit: 3" in server.stderr
+    assert "stray" in server.stderr
     kept = b"".join(path.read_bytes() for path in state.rglob("*") if path.is_file())
     assert b"on purpose" in kept
 
@@ -544,7 +550,8 @@ def test_stray_output_of_imported_code_does_not_reach_the_client(own_plugin_root
             "STRAY 3'); sys.stdout.flush()\nassert sys.stdin.read() == ''\n"
         )
     server = start(root=own_plugin_root)
-    assert server.alive() and len(server.messages) == 1
+    assert server.alive()
+    assert len(server.messages) == 1
     assert server.end() == 0
     assert all(f"STRAY {n:d}" in server.stderr for n in (1, 2, 3))
 
@@ -665,7 +672,8 @@ def test_cancelled_call_ends_its_children_and_is_not_answered(slow):
     assert [message["id"] for message in server.messages] == [
         "alive",
         "alive",
-    ] and server.said.empty()
+    ]
+    assert server.said.empty()
 
 
 @needs_proc
@@ -685,18 +693,17 @@ def test_progress_and_arguments(slow):
     server = slow(CK_TEST_STEPS="25")
     server.slice(1, _meta={"progressToken": "tok"})
     result = server.answer(1)["result"]["content"][0]["text"]
-    assert (
-        "slice of boom" in result
-        and "'--budget', '4000'" in result
-        and "'--depth', '2'" in result
-        and "'--wait'" in result
-    )
+    assert "slice of boom" in result
+    assert "'--budget', '4000'" in result
+    assert "'--depth', '2'" in result
+    assert "'--wait'" in result
     reports = [
         message["params"]
         for message in server.messages
         if message.get("method") == "notifications/progress"
     ]
-    assert reports and all(
+    assert reports
+    assert all(
         report["progressToken"] == "tok" and "step" in report["message"] for report in reports
     )
     steps = [report["progress"] for report in reports]
@@ -781,11 +788,13 @@ def test_slices_of_a_real_tree(server, tmp_path):
             "kernel_slice",
             dict({"file": str(tmp_path / "app" / "price.py"), "symbol": "total"}, **more),
         )
-        assert "return net(x) * rate" in text and "math.floor" in text
+        assert "return net(x) * rate" in text
+        assert "math.floor" in text
     missing = server.call(
         "kernel_slice", {"file": str(tmp_path / "app" / "price.py"), "symbol": "nothing"}
     )
-    assert missing["isError"] and "nothing" in missing["content"][0]["text"]
+    assert missing["isError"]
+    assert "nothing" in missing["content"][0]["text"]
 
 
 # -- where it runs ----------------------------------------------------------------------------
@@ -900,7 +909,8 @@ def test_plugin_folder_is_not_written(own_plugin_root, state, frozen):
         env=plugin.environment(own_plugin_root),
         timeout=TIMEOUT,
     )
-    assert done.returncode == 0 and done.stderr == b""
+    assert done.returncode == 0
+    assert done.stderr == b""
     assert [json.loads(line)["id"] for line in done.stdout.splitlines()] == [1, 2, 3]
     assert plugin.files_of(own_plugin_root) == before
     assert list((state / "pycache").rglob("*.pyc"))
@@ -925,4 +935,5 @@ def test_unusable_state_folder(start, tmp_path, broken):
         )
         == QUIET
     )
-    assert server.alive() and server.end() == 0
+    assert server.alive()
+    assert server.end() == 0

@@ -218,7 +218,8 @@ def test_a_recall_file_that_is_a_link_is_replaced_not_written_through(tmp_path):
         str(tmp_path / "victim"), str(tmp_path / "s-1" / "tool-results" / "ck-0123456789ab.txt")
     )
     path = session_files.offer(str(tmp_path / "s-1.jsonl"), "0123456789ab", b"text")
-    assert (tmp_path / "victim").read_bytes() == b"theirs" and not os.path.islink(path)
+    assert (tmp_path / "victim").read_bytes() == b"theirs"
+    assert not os.path.islink(path)
     with open(path, "rb") as file:
         assert file.read() == b"text"
 
@@ -294,15 +295,15 @@ def test_only_the_newest_part_of_a_large_transcript(tmp_path):
         state, news = transcript.advance(state, str(tmp_path / "t.jsonl"), step=300, last=1000)
         found.update(news.results)
         more = news.more
-    assert "toolu_99" in found and "toolu_80" not in found
+    assert "toolu_99" in found
+    assert "toolu_80" not in found
 
 
 def test_what_is_appended_goes_to_a_regular_file_alone(tmp_path):
     files.append(str(tmp_path / "new"), b"a")
     files.append(str(tmp_path / "new"), b"b")
-    assert (tmp_path / "new").read_bytes() == b"ab" and os.stat(
-        str(tmp_path / "new")
-    ).st_mode & 0o777 == 0o600
+    assert (tmp_path / "new").read_bytes() == b"ab"
+    assert os.stat(str(tmp_path / "new")).st_mode & 0o777 == 0o600
     os.mkfifo(str(tmp_path / "fifo"))
     reader = os.open(str(tmp_path / "fifo"), os.O_RDONLY | os.O_NONBLOCK)
     with pytest.raises(OSError):
@@ -347,5 +348,6 @@ def test_the_resident_server_goes_on_and_leaves(thing, plugin_root, state, tmp_p
         timeout=SOON,
     )
     answers = [json.loads(line) for line in done.stdout.split(b"\n") if line]
-    assert done.returncode == 0 and b"passed through" not in done.stderr
+    assert done.returncode == 0
+    assert b"passed through" not in done.stderr
     assert {answer["id"] for answer in answers} == set(range(len(EVENTS) + 1))

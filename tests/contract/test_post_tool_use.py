@@ -83,13 +83,12 @@ def test_every_entry_finds_what_a_hook_stored(run_hook, plugin_root, session, st
         == "8:" + SHORT.split("\n")[7] + "\n"
     )
     [receipt] = rows("receipts", state)
-    assert (
-        receipt["handle"] == handle
-        and receipt["raw"] == receipt["host"] == len(SHORT)
-        and receipt["shown"] == len(stdout(reply))
-        and receipt["status"] == "pending"
-    )
-    assert "abc123" not in json.dumps(receipt) and receipt["lane"] == "script"
+    assert receipt["handle"] == handle
+    assert receipt["raw"] == receipt["host"] == len(SHORT)
+    assert receipt["shown"] == len(stdout(reply))
+    assert receipt["status"] == "pending"
+    assert "abc123" not in json.dumps(receipt)
+    assert receipt["lane"] == "script"
     assert [fault["route"] for fault in rows("faults", state)] == ["cli"] * 3
     report = json.loads(command(plugin_root, "savings.py", "--json").stdout)
     assert report["judged"]["pending"] == 1 and report["net"] < 0, (
@@ -107,11 +106,9 @@ def test_a_persisted_output_is_read_whole(run_hook, plugin_root, session, tmp_pa
     )
     reply, stderr = run_hook("post_tool_use.py", given)
     new = reply["hookSpecificOutput"]["updatedToolOutput"]
-    assert (
-        set(new) == {"stdout", "stderr", "interrupted", "isImage"}
-        and len(new["stdout"]) < 30000
-        and "caf\ufffd end" in new["stdout"]
-    )
+    assert set(new) == {"stdout", "stderr", "interrupted", "isImage"}
+    assert len(new["stdout"]) < 30000
+    assert "caf\ufffd end" in new["stdout"]
     [handle] = marks.handles_in(new["stdout"])
     assert command(plugin_root, "ck.py", "recall", handle).stdout == whole.read_bytes()
     assert (whole.parent / (f"ck-{handle}.txt")).read_bytes() == whole.read_bytes()
@@ -168,11 +165,9 @@ def test_our_judges_read_raw_output(run_hook, agent, rewritten):
 def test_a_recall_is_a_page_fault_and_stays_raw(run_hook, state, call):
     assert run_hook("post_tool_use.py", event(SHORT, **call)) == (None, "")
     [fault] = rows("faults", state)
-    assert (
-        fault["handle"] == "7f3a12bc90de"
-        and fault["route"] == "file"
-        and fault["bytes"] == len(SHORT)
-    )
+    assert fault["handle"] == "7f3a12bc90de"
+    assert fault["route"] == "file"
+    assert fault["bytes"] == len(SHORT)
 
 
 @pytest.mark.parametrize(
@@ -208,7 +203,8 @@ def test_an_unknown_shape_is_named_by_its_keys_only(run_hook, state):
     given["tool_response"] = {"stdout": "secret " * 2000, "novel": 1}
     assert run_hook("post_tool_use.py", given)[0] is None
     [note] = rows("notes", state)
-    assert "object(novel,stdout)" in note["text"] and "secret" not in note["text"]
+    assert "object(novel,stdout)" in note["text"]
+    assert "secret" not in note["text"]
 
 
 @pytest.mark.parametrize(
@@ -228,7 +224,8 @@ def test_without_a_store_the_original_passes(run_hook, tmp_path):
     blocked = tmp_path / "file"
     blocked.write_text("")
     reply, stderr = run_hook("post_tool_use.py", event(SHORT), env={"CK_DATA": str(blocked / "x")})
-    assert reply is None and "original passed through" in stderr
+    assert reply is None
+    assert "original passed through" in stderr
 
 
 def test_log_off_keeps_recall(run_hook, plugin_root, state):
@@ -242,10 +239,8 @@ def test_the_tap_logs_key_names(run_hook, tmp_path):
     tap = tmp_path / "tap"
     tap.write_text("")
     run_hook("post_tool_use.py", event(SHORT), env={"CK_TAP_FLAG": str(tap)})
-    assert (
-        "object(interrupted,isImage,stderr,stdout)" in tap.read_text()
-        and "request" not in tap.read_text()
-    )
+    assert "object(interrupted,isImage,stderr,stdout)" in tap.read_text()
+    assert "request" not in tap.read_text()
 
 
 def test_codex_gets_feedback_in_direct_mode_and_silence_in_code_mode(plugin_root, state, tmp_path):
@@ -269,16 +264,15 @@ def test_codex_gets_feedback_in_direct_mode_and_silence_in_code_mode(plugin_root
         done = command(
             plugin_root, "post_tool_use.py", "--client", "codex", data=json.dumps(given).encode()
         )
-        assert done.returncode == 0 and done.stderr == b""
+        assert done.returncode == 0
+        assert done.stderr == b""
         return json.loads(done.stdout) if done.stdout else None
 
     reply = answer("call_1")
-    assert (
-        set(reply) == {"continue", "reason"}
-        and reply["continue"] is False
-        and len(reply["reason"]) <= 10000
-        and marks.carries_mark(reply["reason"])
-    )
+    assert set(reply) == {"continue", "reason"}
+    assert reply["continue"] is False
+    assert len(reply["reason"]) <= 10000
+    assert marks.carries_mark(reply["reason"])
     assert reply["reason"].startswith("Process exited with code 0\nOutput:\n"), (
         "a replacement takes Codex's own head away"
     )
@@ -338,12 +332,10 @@ def test_a_served_session_is_left_to_the_server(run_hook, state):
 )
 def test_wrong_calls_say_why_in_one_line(plugin_root, state, arguments, words):
     done = command(plugin_root, "ck.py", *arguments)
-    assert (
-        done.returncode == 2
-        and words in done.stderr.decode()
-        and done.stderr.count(b"\n") == 1
-        and done.stdout == b""
-    )
+    assert done.returncode == 2
+    assert words in done.stderr.decode()
+    assert done.stderr.count(b"\n") == 1
+    assert done.stdout == b""
 
 
 def test_an_expired_handle_says_what_it_was(run_hook, plugin_root, state):
@@ -352,7 +344,8 @@ def test_an_expired_handle_says_what_it_was(run_hook, plugin_root, state):
         for name in names:
             os.unlink(os.path.join(folder, name))
     done = command(plugin_root, "ck.py", "recall", handle)
-    assert done.returncode == 2 and b"of Bash: TOKEN=*** journalctl" in done.stderr
+    assert done.returncode == 2
+    assert b"of Bash: TOKEN=*** journalctl" in done.stderr
 
 
 def test_normalize_is_a_filter(plugin_root, state):
@@ -365,7 +358,8 @@ def test_normalize_is_a_filter(plugin_root, state):
         "--exit-code=0",
         data=LOG.encode(),
     )
-    assert done.returncode == 0 and len(done.stdout) < len(LOG) / 5
+    assert done.returncode == 0
+    assert len(done.stdout) < len(LOG) / 5
     assert (
         command(
             plugin_root, "ck.py", "normalize", "--command", "journalctl", data=done.stdout

@@ -87,9 +87,8 @@ def test_our_judges_leave_a_note_for_the_failure_lane(run_hook, state):
         run_hook("pre_tool_use", bash("make check", agent_type="context-kernel:kernel-verifier"))[0]
         is None
     )
-    assert shell_prefix.take_note(str(state), "make check", "s") and not shell_prefix.take_note(
-        str(state), "make check", "s"
-    )
+    assert shell_prefix.take_note(str(state), "make check", "s")
+    assert not shell_prefix.take_note(str(state), "make check", "s")
     run_hook("pre_tool_use", bash("make check", agent_type="Explore"))
     assert not shell_prefix.take_note(str(state), "make check", "s")
 

@@ -115,17 +115,13 @@ def test_elsewhere_it_asks_for_any(home, hidden, recall, tmp_path):
     plain.mkdir()
     for folder in (other, plain):
         code, out, err = recall(folder, handle)
-        assert (
-            code == 2
-            and out == ""
-            and err.count("\n") == 1
-            and "--any" in err
-            and "ACME" not in err
-        )
-        assert (
-            recall(folder, handle, "--any")[:2] == (0, LOG)
-            and recall(folder, handle, "--any", "--lines", "1-1")[1] == LOG.split("\n")[0] + "\n"
-        )
+        assert code == 2
+        assert out == ""
+        assert err.count("\n") == 1
+        assert "--any" in err
+        assert "ACME" not in err
+        assert recall(folder, handle, "--any")[:2] == (0, LOG)
+        assert recall(folder, handle, "--any", "--lines", "1-1")[1] == LOG.split("\n")[0] + "\n"
         assert recall(folder, handle, "--grep", "request 7 ", "--any")[1].startswith("8:")
         assert recall(folder, handle[:8])[0] == 2
     assert recall(home, handle)[:2] == (0, LOG)
@@ -171,10 +167,8 @@ def test_the_session_and_the_project_are_honoured_anywhere(home, hidden, recall,
         repository(tmp_path / "other", "b"),
     )
     assert recall(other, handle)[0] == 2
-    assert (
-        recall(other, handle, CLAUDE_CODE_SESSION_ID="s-1")[0] == 0
-        and recall(other, handle, CLAUDE_CODE_SESSION_ID="s-2")[0] == 2
-    )
+    assert recall(other, handle, CLAUDE_CODE_SESSION_ID="s-1")[0] == 0
+    assert recall(other, handle, CLAUDE_CODE_SESSION_ID="s-2")[0] == 2
     assert recall(other, handle, CK_TRANSCRIPT=str(project / "forked.jsonl"))[0] == 0
     assert recall(other, handle, CK_TRANSCRIPT=str(project.parent / "-other" / "s-2.jsonl"))[0] == 2
 
@@ -184,9 +178,8 @@ def test_one_content_of_several_repositories(home, hidden, recall, tmp_path):
     other, third = repository(tmp_path / "other", "b"), repository(tmp_path / "third", "c")
     assert hidden(home) == hidden(other, "s-2", use="toolu_2")
     handle = hidden(home, use="toolu_3")
-    assert (
-        recall(home, handle)[0] == recall(other, handle)[0] == 0 and recall(third, handle)[0] == 2
-    )
+    assert recall(home, handle)[0] == recall(other, handle)[0] == 0
+    assert recall(third, handle)[0] == 2
 
 
 @git_needed
@@ -229,7 +222,8 @@ def test_old_receipts_are_honoured(home, hidden, recall, tmp_path, state, monkey
 def test_an_expired_handle_says_nothing_elsewhere(home, hidden, recall, tmp_path, state):
     handle, other = hidden(home), repository(tmp_path / "other", "b")
     shutil.rmtree(str(state / "blobs"))
-    assert "ACME" in recall(home, handle)[2] and "ACME" not in recall(other, handle)[2]
+    assert "ACME" in recall(home, handle)[2]
+    assert "ACME" not in recall(other, handle)[2]
     for words in (handle[:1], handle[:7], "%", "", handle[:7] + "%", "zz"):
         code, out, err = recall(home, words)
         assert code == 2 and "ACME" not in err and "it was" not in err, words
@@ -245,7 +239,10 @@ def asked(server, handle, **more):
 def test_the_tool_refuses_with_the_reason(home, hidden, start, tmp_path):  # noqa: F811
     handle, other = hidden(home), repository(tmp_path / "other", "b")
     refused, text = asked(start(cwd=str(other)), handle)
-    assert refused and "another repository" in text and "ACME" not in text and "\n" not in text
+    assert refused
+    assert "another repository" in text
+    assert "ACME" not in text
+    assert "\n" not in text
     assert asked(start(cwd=str(home)), handle)[0] is False
 
 
@@ -259,10 +256,8 @@ def test_the_tool_follows_the_session(home, hidden, start, tmp_path):  # noqa: F
     server.call("hook", post(session_id="s-1", cwd=str(other)))
     assert asked(server, handle)[0] is False
     codex = start("--client", "codex", cwd=str(other))
-    assert (
-        asked(codex, handle, _meta={"threadId": "s-1"})[0] is False
-        and asked(codex, handle, _meta={"threadId": "s-9"})[0] is True
-    )
+    assert asked(codex, handle, _meta={"threadId": "s-1"})[0] is False
+    assert asked(codex, handle, _meta={"threadId": "s-9"})[0] is True
 
 
 @git_needed
@@ -280,7 +275,8 @@ def test_keys_hold_no_path_and_no_password(home, hidden, state):
     hidden(home)
     books = ledger.open_ledger()
     [row] = books.rows("SELECT repo FROM receipts")
-    assert len(row["repo"].split()) == 2 and set(row["repo"]) <= set("0123456789abcdef ")
+    assert len(row["repo"].split()) == 2
+    assert set(row["repo"]) <= set("0123456789abcdef ")
     assert "s3cretWord" not in json.dumps(books.rows("SELECT * FROM receipts"))
 
 

@@ -65,7 +65,8 @@ def event(command, n=0, **more):
 
 
 def test_there_are_enough_kinds_and_twins():
-    assert len(set(KINDS)) >= 150 and len(set(TWINS)) >= 60
+    assert len(set(KINDS)) >= 150
+    assert len(set(TWINS)) >= 60
 
 
 @pytest.mark.parametrize("template", KINDS)
@@ -152,11 +153,9 @@ def test_both_doors_and_the_report_hold_no_secret(state, plugin_root):
         stderr=subprocess.STDOUT,
         timeout=60,
     )
-    assert (
-        report.returncode == 0
-        and b"***" in report.stdout
-        and not secret_kinds.leaked_in_files(report.stdout.decode(), expected)
-    )
+    assert report.returncode == 0
+    assert b"***" in report.stdout
+    assert not secret_kinds.leaked_in_files(report.stdout.decode(), expected)
     assert not secret_kinds.leaked_in_files(written(state), expected)
 
 
@@ -175,9 +174,8 @@ def test_the_script_hook_spools_no_secret(run_hook, state, plugin_root, draw):
         stderr=subprocess.STDOUT,
         timeout=60,
     )
-    assert report.returncode == 0 and not secret_kinds.leaked_in_files(
-        written(state) + report.stdout.decode(), expected
-    )
+    assert report.returncode == 0
+    assert not secret_kinds.leaked_in_files(written(state) + report.stdout.decode(), expected)
     books = ledger.open_ledger()
     assert len(books.rows("SELECT * FROM receipts WHERE command LIKE '%***%'")) == 25
 
@@ -187,9 +185,8 @@ def test_a_read_of_a_path_with_a_secret_is_not_held(draw):
     books = ledger.open_ledger()
     books.hold("s", "", "/w/ghp_" + secret + "/x.py", {"use": "u"})
     books.hold("s", "", "/w/src/token/x.py", {"use": "u"})
-    assert [row["path"] for row in books.rows("SELECT path FROM reads")] == [
-        "/w/src/token/x.py"
-    ] and books.held("s", "", "/w/src/token/x.py") == {"use": "u"}
+    assert [row["path"] for row in books.rows("SELECT path FROM reads")] == ["/w/src/token/x.py"]
+    assert books.held("s", "", "/w/src/token/x.py") == {"use": "u"}
 
 
 # -- key names ------------------------------------------------------------------------------------
@@ -230,7 +227,9 @@ def test_key_names_that_are_secrets_are_not(run_hook, state, tmp_path, draw):
         )
     ledger.open_ledger().close()
     seen = tap.read_text() + written(state)
-    assert "***" in seen and "stdout" in seen and not secret_kinds.leaked(seen, keys)
+    assert "***" in seen
+    assert "stdout" in seen
+    assert not secret_kinds.leaked(seen, keys)
 
 
 # -- long and hostile texts -----------------------------------------------------------------------

@@ -25,7 +25,8 @@ def test_what_is_exported(run_hook, plugin_root, state, tmp_path, transcript):
 
 def test_nothing_is_written_without_an_environment_file(run_hook):
     reply, stderr = run_hook("session_start", dict(EVENT, transcript_path="/c/projects/-w/s.jsonl"))
-    assert "recall HANDLE" in reply["hookSpecificOutput"]["additionalContext"] and stderr == ""
+    assert "recall HANDLE" in reply["hookSpecificOutput"]["additionalContext"]
+    assert stderr == ""
 
 
 def test_an_environment_file_that_cannot_be_written_stops_nothing(run_hook, tmp_path):
@@ -34,4 +35,5 @@ def test_an_environment_file_that_cannot_be_written_stops_nothing(run_hook, tmp_
         dict(EVENT, transcript_path="/c/projects/-w/s.jsonl"),
         env={"CLAUDE_ENV_FILE": str(tmp_path)},
     )
-    assert reply and "not exported" in stderr
+    assert reply
+    assert "not exported" in stderr

@@ -144,7 +144,8 @@ def run(root, entry, umask, tmp_path, wrap=lambda argv: argv):
                 stdout=out,
                 timeout=60,
             )
-        assert done.returncode == 3 and "recall " in (tmp_path / "out").read_text()
+        assert done.returncode == 3
+        assert "recall " in (tmp_path / "out").read_text()
         return done
     data = json.dumps(event(name, str(session))).encode() if name in NAMES else TEXT.encode()
     arguments = [str(repo) if word == "REPO" else word for word in entry[1:]]
@@ -199,7 +200,8 @@ def test_one_that_is_too_wide_is_narrowed(plugin_root, state, config, tmp_path, 
     os.symlink(str(outside), str(state / "live" / "link"))
     run(plugin_root, entry, 0, tmp_path)
     os.unlink(str(state / "live" / "link"))
-    assert not too_wide(state) and stat.S_IMODE(os.stat(str(outside)).st_mode) == 0o666
+    assert not too_wide(state)
+    assert stat.S_IMODE(os.stat(str(outside)).st_mode) == 0o666
 
 
 @pytest.mark.parametrize("entry", [("session_start.py",), ("server",)], ids=lambda entry: entry[0])
@@ -222,10 +224,8 @@ def test_what_is_not_ours_keeps_its_modes(plugin_root, state, config, tmp_path):
     os.chmod(str(state / "notes" / "run.sh"), 0o755)
     os.chmod(str(state), 0o755)
     run(plugin_root, ("session_start.py",), 0, tmp_path)
-    assert (
-        stat.S_IMODE(os.stat(str(state / "notes" / "run.sh")).st_mode) == 0o755
-        and stat.S_IMODE(os.stat(str(state)).st_mode) == 0o700
-    )
+    assert stat.S_IMODE(os.stat(str(state / "notes" / "run.sh")).st_mode) == 0o755
+    assert stat.S_IMODE(os.stat(str(state)).st_mode) == 0o700
 
 
 def test_parents_that_are_missing_are_private_too(plugin_root, tmp_path, monkeypatch, config):
@@ -277,11 +277,9 @@ def test_a_hook_passes_the_original_and_says_so_once(
 ):
     there = planted(state, tmp_path, how)
     done = run(plugin_root, entry, 0o022, tmp_path)
-    assert (
-        (done.returncode, done.stdout) == (0, b"")
-        and done.stderr.count(b"\n") == 1
-        and b"another user" in done.stderr
-    )
+    assert (done.returncode, done.stdout) == (0, b"")
+    assert done.stderr.count(b"\n") == 1
+    assert b"another user" in done.stderr
     assert os.listdir(str(there)) == []
 
 
@@ -295,11 +293,9 @@ def test_a_hook_passes_the_original_and_says_so_once(
 def test_a_command_is_one_line_and_exit_2(plugin_root, state, config, tmp_path, entry, how):
     there = planted(state, tmp_path, how)
     done = run(plugin_root, entry, 0o022, tmp_path)
-    assert (
-        (done.returncode, done.stdout) == (2, b"")
-        and done.stderr.count(b"\n") == 1
-        and b"another user" in done.stderr
-    )
+    assert (done.returncode, done.stdout) == (2, b"")
+    assert done.stderr.count(b"\n") == 1
+    assert b"another user" in done.stderr
     assert os.listdir(str(there)) == []
 
 
@@ -307,13 +303,12 @@ def test_a_command_is_one_line_and_exit_2(plugin_root, state, config, tmp_path, 
 def test_the_filter_and_the_server_hide_nothing(plugin_root, state, config, tmp_path):
     there = planted(state, tmp_path, "folder")
     done = run(plugin_root, ("ck.py", "normalize"), 0o022, tmp_path)
-    assert (done.returncode, done.stdout) == (0, TEXT.encode()) and done.stderr.count(b"\n") == 1
+    assert (done.returncode, done.stdout) == (0, TEXT.encode())
+    assert done.stderr.count(b"\n") == 1
     done = run(plugin_root, ("server",), 0o022, tmp_path)
-    assert (
-        done.returncode == 0
-        and b"recall " not in done.stdout.split(b'"id":2')[-1]
-        and b"another user" in done.stderr
-    )
+    assert done.returncode == 0
+    assert b"recall " not in done.stdout.split(b'"id":2')[-1]
+    assert b"another user" in done.stderr
     assert os.listdir(str(there)) == []
 
 
@@ -322,7 +317,8 @@ def test_a_link_to_a_folder_of_ours_is_followed(plugin_root, state, config, tmp_
     os.chmod(str(tmp_path / "ours"), 0o755)
     os.symlink(str(tmp_path / "ours"), str(state))
     done = run(plugin_root, ("post_tool_use.py",), 0, tmp_path)
-    assert b"recall " in done.stdout and not too_wide(tmp_path / "ours")
+    assert b"recall " in done.stdout
+    assert not too_wide(tmp_path / "ours")
 
 
 # -- names that somebody else took -----------------------------------------------------------------
@@ -361,12 +357,10 @@ def test_a_planted_temporary_name_is_never_written_through(state, tmp_path, monk
     shell_prefix.watch(str(state), "s", "a", True)
     settings_file.write(str(tmp_path / "settings.json"), b"{ }")
     assert victim.read_text() == "precious"
-    assert (
-        (folder / "ck-abcdefabcdef.txt").read_bytes() == b"text"
-        and presence.served("s")
-        and backoff.untold("s") == "why"
-        and shell_prefix.watched(str(state), "s")
-    )
+    assert (folder / "ck-abcdefabcdef.txt").read_bytes() == b"text"
+    assert presence.served("s")
+    assert backoff.untold("s") == "why"
+    assert shell_prefix.watched(str(state), "s")
 
 
 def test_a_recall_file_that_is_a_pipe_is_not_waited_for(tmp_path, state):
@@ -375,7 +369,5 @@ def test_a_recall_file_that_is_a_pipe_is_not_waited_for(tmp_path, state):
     folder = tmp_path / "projects" / "s" / "tool-results"
     folder.mkdir(parents=True)
     os.mkfifo(str(folder / "ck-abcdefabcdef.txt"))
-    assert (
-        session_files.offer(str(tmp_path / "projects" / "s.jsonl"), "abcdefabcdef", b"")
-        and (folder / "ck-abcdefabcdef.txt").read_bytes() == b""
-    )
+    assert session_files.offer(str(tmp_path / "projects" / "s.jsonl"), "abcdefabcdef", b"")
+    assert (folder / "ck-abcdefabcdef.txt").read_bytes() == b""

@@ -69,45 +69,37 @@ def test_set_up_twice_and_out_to_the_byte(direct):
     codes = [(row["cmd"], row["rc"], row["out"]) for row in direct["setup"]]
     assert [code for _, code, _ in codes] == [0] * 5, codes
     shown = direct["setup"][1]["out"]
-    assert 'hooks/post_tool_use.py" --client codex' in shown and "hooks are trusted" in shown
+    assert 'hooks/post_tool_use.py" --client codex' in shown
+    assert "hooks are trusted" in shown
     codes = [(row["cmd"], row["rc"], row["out"]) for row in direct["after"]]
     assert [code == 0 for _, code, _ in codes] == [True, True, False, False], codes
 
 
 def test_a_long_output_is_replaced_and_keeps_its_exit_code(direct):
     said = direct["texts"]["long"]
-    assert (
-        said.startswith("Process exited with code 0\nOutput:\n")
-        and "[ck: " in said
-        and len(said) <= 10000
-        and len(said) < len(RAW) // 5
-    )
+    assert said.startswith("Process exited with code 0\nOutput:\n")
+    assert "[ck: " in said
+    assert len(said) <= 10000
+    assert len(said) < len(RAW) // 5
     kept = [line for line in body_of(said).split("\n") if line and "[ck: " not in line]
-    assert kept and all(line + "\n" in RAW for line in kept)
-    assert (
-        direct["texts"]["fails"].startswith("Process exited with code 3\nOutput:\n")
-        and "[ck: " in direct["texts"]["fails"]
-    )
+    assert kept
+    assert all(line + "\n" in RAW for line in kept)
+    assert direct["texts"]["fails"].startswith("Process exited with code 3\nOutput:\n")
+    assert "[ck: " in direct["texts"]["fails"]
 
 
 def test_a_short_output_is_left_alone(direct):
-    assert (
-        "[ck: " not in direct["texts"]["short"]
-        and "Process exited with code 4" in direct["texts"]["short"]
-        and body_of(direct["texts"]["short"]).strip() == "hi"
-    )
+    assert "[ck: " not in direct["texts"]["short"]
+    assert "Process exited with code 4" in direct["texts"]["short"]
+    assert body_of(direct["texts"]["short"]).strip() == "hi"
 
 
 def test_recall_and_slices_by_mcp(direct):
     assert body_of(direct["texts"]["back"]).strip("\n") == "\n".join(RAW.split("\n")[499:501])
-    assert (
-        body_of(direct["texts"]["slice"]).startswith("T2@")
-        and "1. use.py:" in direct["texts"]["slice"]
-    )
-    assert (
-        body_of(direct["texts"]["symbol"]).startswith("T2b@")
-        and "RATE = 3" in direct["texts"]["symbol"]
-    )
+    assert body_of(direct["texts"]["slice"]).startswith("T2@")
+    assert "1. use.py:" in direct["texts"]["slice"]
+    assert body_of(direct["texts"]["symbol"]).startswith("T2b@")
+    assert "RATE = 3" in direct["texts"]["symbol"]
 
 
 def test_the_model_is_told_how_hidden_text_comes_back_and_which_skills_there_are(direct):
@@ -118,7 +110,8 @@ def test_the_model_is_told_how_hidden_text_comes_back_and_which_skills_there_are
         for name in os.listdir(os.path.join(plugin.ROOT, "skills"))
         if name.startswith("kernel-")
     ]
-    assert len(names) >= 6 and all(f"context-kernel:{name}" in first for name in names)
+    assert len(names) >= 6
+    assert all(f"context-kernel:{name}" in first for name in names)
 
 
 def test_code_mode_is_left_alone(tmp_path, plugin_root):
@@ -132,11 +125,9 @@ def test_code_mode_is_left_alone(tmp_path, plugin_root):
         {"text": "bye"},
     ]
     said = played(tmp_path, plugin_root, turns, model="gpt-6.2-sol")["texts"]["script"]
-    assert (
-        "Script completed" in said
-        and re.search(rf"\b{len(RAW)} whole", said)
-        and "unknown or expired" in said
-    )
+    assert "Script completed" in said
+    assert re.search(rf"\b{len(RAW)} whole", said)
+    assert "unknown or expired" in said
 
 
 def test_hooks_that_nobody_trusted_are_skipped_and_the_person_is_told(tmp_path, plugin_root):
@@ -149,11 +140,10 @@ def test_hooks_that_nobody_trusted_are_skipped_and_the_person_is_told(tmp_path, 
         setup=[install],
         after=[],
     )
-    assert (
-        result["setup"][0]["rc"] == 0
-        and "skips its hooks until they are trusted" in result["setup"][0]["out"]
-    )
-    assert "trusted_hash" not in result["config_toml"] and "[ck: " not in result["texts"]["long"]
+    assert result["setup"][0]["rc"] == 0
+    assert "skips its hooks until they are trusted" in result["setup"][0]["out"]
+    assert "trusted_hash" not in result["config_toml"]
+    assert "[ck: " not in result["texts"]["long"]
 
 
 def test_a_home_without_config_is_without_it_afterwards(tmp_path, plugin_root):

@@ -101,7 +101,8 @@ def played(tmp_path_factory, plugin_root):
 
 
 def test_the_session_ends_with_the_verdict_and_leaves_the_configuration_to_the_byte(played):
-    assert played["rc"] == [0] and "Verdict: STANDS" in json.dumps(played["events"])
+    assert played["rc"] == [0]
+    assert "Verdict: STANDS" in json.dumps(played["events"])
     assert [row["rc"] == 0 for row in played["after"]] == [True, True, False, False], played[
         "after"
     ]
@@ -113,68 +114,59 @@ def test_the_skill_is_loaded(played):
 
 def test_the_failure_is_shown_short_with_its_exit_code_and_traceback(played):
     text = played["texts"]["fails"]
-    assert (
-        text.startswith("Process exited with code 1\nOutput:\n")
-        and "[ck: " in text
-        and len(text) < 5000
-    )
-    assert 'check.py", line 6, in <module>' in text and text.rstrip().endswith("AssertionError: -5")
+    assert text.startswith("Process exited with code 1\nOutput:\n")
+    assert "[ck: " in text
+    assert len(text) < 5000
+    assert 'check.py", line 6, in <module>' in text
+    assert text.rstrip().endswith("AssertionError: -5")
 
 
 def test_the_slice_names_the_frames_and_what_they_import(played):
     text = body_of(played["texts"]["slice"])
-    assert text.startswith("T2@") and all(
-        name in text for name in ("shop/cart.py", "check.py", "shop/money.py")
-    )
-    assert (
-        "budget: auto: session " in text
-        and "model gpt-5.5, window ~232k, in use ~110" in text
-        and text.count(".py:") < 20
-        and "noise_30.py" not in text
-    )
+    assert text.startswith("T2@")
+    assert all(name in text for name in ("shop/cart.py", "check.py", "shop/money.py"))
+    assert "budget: auto: session " in text
+    assert "model gpt-5.5, window ~232k, in use ~110" in text
+    assert text.count(".py:") < 20
+    assert "noise_30.py" not in text
 
 
 def test_places_are_read_whole(played):
     text = body_of(played["texts"]["read"])
-    assert (
-        "     7\t    return sum(cents(price) for price in prices) - DISCOUNT\n" in text
-        and text.rstrip().endswith("return int(amount * RATE)")
-        and "[ck: " not in text
-    )
+    assert "     7\t    return sum(cents(price) for price in prices) - DISCOUNT\n" in text
+    assert text.rstrip().endswith("return int(amount * RATE)")
+    assert "[ck: " not in text
 
 
 def test_the_symbol_slice_has_what_the_function_needs_by_true_lines(played):
     text = body_of(played["texts"]["symbol"])
-    assert (
-        text.startswith("T2b@")
-        and "DISCOUNT = 5" in text
-        and "from shop.money import cents" in text
-        and "def unused" not in text
-    )
+    assert text.startswith("T2b@")
+    assert "DISCOUNT = 5" in text
+    assert "from shop.money import cents" in text
+    assert "def unused" not in text
     assert "7\t    return sum(" in text
 
 
 def test_the_edit_repairs_and_the_check_runs(played):
-    assert "Success" in played["texts"]["edit"] and "shop/cart.py" in played["texts"]["edit"]
+    assert "Success" in played["texts"]["edit"]
+    assert "shop/cart.py" in played["texts"]["edit"]
     text = played["texts"]["passes"]
-    assert (
-        text.startswith("Process exited with code 0\n")
-        and text.rstrip().endswith("all good")
-        and "[ck: " in text
-    )
+    assert text.startswith("Process exited with code 0\n")
+    assert text.rstrip().endswith("all good")
+    assert "[ck: " in text
 
 
 def test_the_verifier_reads_ground_truth(played):
+    assert body_of(played["texts"]["verify"]).count("\n-") == 2
     assert (
-        body_of(played["texts"]["verify"]).count("\n-") == 2
-        and "+    return sum(cents(price) for price in prices) - (DISCOUNT if any(prices) else 0)\n"
+        "+    return sum(cents(price) for price in prices) - (DISCOUNT if any(prices) else 0)\n"
         in played["texts"]["verify"]
     )
     ground = body_of(played["texts"]["ground"])
     assert (
         "7:    return sum(cents(price) for price in prices) - (DISCOUNT if any(prices) else 0)\n"
         in ground
-        and ground.rstrip("\n").endswith(CHARTER.rstrip("\n"))
     )
+    assert ground.rstrip("\n").endswith(CHARTER.rstrip("\n"))
     assert body_of(played["texts"]["without"]).split() == ["without", "1", "1"]
     assert "[ck: " not in played["texts"]["verify"] + ground

@@ -364,7 +364,8 @@ def normal(played, session, use_id, code):
     assert re.match(
         rf"\[ck: exit {code:d}, \d+ lines, \d+ shown[^\n]*\brecall [0-9a-f]{{12}}\]\n", body
     ), body[:300]
-    assert "characters truncated" not in text and len(text) <= 10000
+    assert "characters truncated" not in text
+    assert len(text) <= 10000
     return body
 
 
@@ -420,7 +421,8 @@ def test_a_shell_that_ends_by_a_signal(played, use_id):
         assert re.match(
             rf"\[ck: ended by signal {SIGNALS[use_id][1]:d}, 1500 lines, ", told(ours)[1]
         )
-        assert "characters truncated" in plain and "characters truncated" not in ours
+        assert "characters truncated" in plain
+        assert "characters truncated" not in ours
     else:
         assert same_paths(ours) == same_paths(plain)
 
@@ -460,13 +462,11 @@ def test_a_command_that_meets_its_timeout(played):
     """2.1.121 and 2.1.332 move it to the background, 2.1.200 ends it with SIGTERM: 143."""
     text = played.texts["lane"]["timeout"]
     if "timeout" in played.errors["lane"]:
-        assert told(text)[0].startswith("Exit code 143\nCommand timed out") and told(text)[
-            1
-        ].startswith("[ck: exit 143, ")
+        assert told(text)[0].startswith("Exit code 143\nCommand timed out")
+        assert told(text)[1].startswith("[ck: exit 143, ")
     else:
-        assert "background" in text and played.texts["lane"]["timeout-file"].startswith(
-            "[ck: exit 7, "
-        )
+        assert "background" in text
+        assert played.texts["lane"]["timeout-file"].startswith("[ck: exit 7, ")
 
 
 def test_recall_after_resume_by_every_route(played):
@@ -504,21 +504,19 @@ def test_permission_rules_decide_the_same(played, number):
     ours, plain = (same_paths(played.texts[name][use_id]) for name in ("rules", "rules-plain"))
     assert (use_id in played.errors["rules"]) == (use_id in played.errors["rules-plain"])
     if "[ck: exit 1, " in ours:
-        assert told(ours)[0] == told(plain)[0] and "characters truncated" in plain
+        assert told(ours)[0] == told(plain)[0]
+        assert "characters truncated" in plain
     else:
         assert ours == plain
 
 
 def test_the_matrix_holds_every_decision(played):
     texts = [played.texts["rules"][f"m{number:02d}"] for number in range(len(MATRIX))]
-    assert (
-        "[ck: exit 1, " in texts[0]
-        and "denied" in texts[3]
-        and any("approval" in text or "permission" in text for text in texts[5:7])
-    )
-    assert texts[-1] == "kept" and os.path.exists(
-        os.path.join(played.results["rules"].root, "project", "kept.txt")
-    )
+    assert "[ck: exit 1, " in texts[0]
+    assert "denied" in texts[3]
+    assert any("approval" in text or "permission" in text for text in texts[5:7])
+    assert texts[-1] == "kept"
+    assert os.path.exists(os.path.join(played.results["rules"].root, "project", "kept.txt"))
     assert not os.path.exists(os.path.join(played.results["rules"].root, "project", "asked"))
 
 
@@ -533,7 +531,8 @@ def test_what_the_event_holds_is_what_the_model_is_shown(played):
     assert {"m00", "m08"} <= set(payloads)
     for use_id, error in payloads.items():
         assert error.rstrip() == played.texts["rules-plain"][use_id].rstrip()
-    assert "characters truncated" in payloads["m00"] and len(payloads["m00"]) < 10200
+    assert "characters truncated" in payloads["m00"]
+    assert len(payloads["m00"]) < 10200
 
 
 def test_without_the_wrapper_each_cut_is_spoken_of(played):
@@ -548,7 +547,8 @@ def test_without_the_wrapper_each_cut_is_spoken_of(played):
         for use_id, text in played.texts["plain"].items()
         if "characters truncated" in text and use_id != "raw"
     ]
-    assert len(cut) > 15 and said("plain") == len(cut)
+    assert len(cut) > 15
+    assert said("plain") == len(cut)
     assert said("lane") == 0
 
 
@@ -556,26 +556,24 @@ def test_zsh(played):
     if "zsh" not in played.results:
         pytest.skip("no zsh")
     body = normal(played, "zsh", "zsh", 1)
-    assert missing("pytest", 2000, body) == [] and re.search(r"^\d+\.\d+", body, re.M)
+    assert missing("pytest", 2000, body) == []
+    assert re.search(r"^\d+\.\d+", body, re.M)
     assert played.texts["zsh"]["zsh-short"] == "Exit code 6\nzsh-only"
 
 
 def test_a_users_own_prefix_and_a_plugin_that_vanishes(played):
     texts, root = played.texts["vanishing"], played.results["vanishing"].root
     normal(played, "vanishing", "chained", 1)
-    assert (
-        told(texts["gone"])[0] == "Exit code 1"
-        and not marks.carries_mark(texts["gone"])
-        and "characters truncated" in texts["gone"]
-    )
+    assert told(texts["gone"])[0] == "Exit code 1"
+    assert not marks.carries_mark(texts["gone"])
+    assert "characters truncated" in texts["gone"]
     normal(played, "vanishing", "moved", 1)
     with open(os.path.join(os.path.dirname(root), "own-prefix.log"), encoding="utf-8") as handle:
         assert handle.read().count("called") >= 5
     with open(os.path.join(root, "config", "settings.json"), encoding="utf-8") as handle:
         kept = json.load(handle)
-    assert list(kept) == ["env", "model"] and kept["env"]["CLAUDE_CODE_SHELL_PREFIX"].endswith(
-        "/context-kernel/bin/failure-lane"
-    )
+    assert list(kept) == ["env", "model"]
+    assert kept["env"]["CLAUDE_CODE_SHELL_PREFIX"].endswith("/context-kernel/bin/failure-lane")
 
 
 @pytest.mark.parametrize("use_id", ["full", "read-only"])
@@ -583,8 +581,6 @@ def test_a_store_that_cannot_be_written(played, use_id):
     if "cramped" not in played.results:
         pytest.skip("no mount namespace of our own here")
     text = played.texts["cramped"][use_id]
-    assert (
-        told(text)[0] == "Exit code 1"
-        and "characters truncated" in text
-        and not marks.carries_mark(text)
-    )
+    assert told(text)[0] == "Exit code 1"
+    assert "characters truncated" in text
+    assert not marks.carries_mark(text)

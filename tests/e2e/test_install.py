@@ -62,7 +62,8 @@ def test_twice_in_and_out_to_the_byte(machine):
     install, settings = machine
     settings.write_bytes(BEFORE)
     said = install("--yes")
-    assert "identical, " in said and "DIFFERENT" not in said
+    assert "identical, " in said
+    assert "DIFFERENT" not in said
     once = settings.read_bytes()
     install("--yes", "--no-demo")
     assert settings.read_bytes() == once
@@ -77,7 +78,8 @@ def test_twice_in_and_out_to_the_byte(machine):
         for row in json.loads(install.client("plugin", "list", "--json"))
         if row["id"] == script.PLUGIN
     ]
-    assert row["enabled"] and not row.get("errors")
+    assert row["enabled"]
+    assert not row.get("errors")
     assert "Connected" in install.client("mcp", "list")
     install("--uninstall")
     assert settings.read_bytes() == BEFORE
@@ -125,7 +127,8 @@ def test_a_linked_settings_file_stays_a_link(machine, tmp_path):
     settings.symlink_to(target)
     install("--yes", "--no-demo")
     install("--uninstall")
-    assert settings.is_symlink() and target.read_bytes() == BEFORE
+    assert settings.is_symlink()
+    assert target.read_bytes() == BEFORE
 
 
 def test_a_session_after_the_installation(claude, own_plugin_root):
@@ -167,7 +170,8 @@ def test_a_session_after_the_installation(claude, own_plugin_root):
         use_id: (wrong, script.text_of(content))
         for use_id, (wrong, content) in result.tool_results().items()
     }
-    assert "[ck: " in seen["toolu_long"][1] and len(seen["toolu_long"][1]) < len(LOG) // 10
+    assert "[ck: " in seen["toolu_long"][1]
+    assert len(seen["toolu_long"][1]) < len(LOG) // 10
     assert (
         seen["toolu_back"] == (False, "\n".join(LOG.split("\n")[1499:1501]) + "\n")
         or seen["toolu_back"][1].split("<system")[0].strip().split("\n")

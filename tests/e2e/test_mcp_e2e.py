@@ -95,14 +95,18 @@ def seen(played, use_id):
 
 
 def test_hidden_tool_is_called_and_not_shown(played):
-    assert "recall " in seen(played, "toolu_first")[1] and "[ck: " in seen(played, "toolu_first")[1]
+    assert "recall " in seen(played, "toolu_first")[1]
+    assert "[ck: " in seen(played, "toolu_first")[1]
     body = str(played.lane("main")[0]["body"])
-    assert TOOL + "recall" in body and TOOL + "hook" not in body
+    assert TOOL + "recall" in body
+    assert TOOL + "hook" not in body
 
 
 def test_output_passes_when_the_server_dies_in_mid_call(played):
     is_error, text = seen(played, "toolu_dies")
-    assert not is_error and text.startswith("<persisted-output>") and "[ck: " not in text
+    assert not is_error
+    assert text.startswith("<persisted-output>")
+    assert "[ck: " not in text
     assert build_log(3000).split("\n")[0] in text
 
 
@@ -124,14 +128,17 @@ def test_recall_by_the_model(played):
         f"{n}:{line}" for n, line in enumerate(lines, 700)
     ]
     is_error, text = seen(played, "toolu_wrong")
-    assert is_error and "unknown or expired" in text
+    assert is_error
+    assert "unknown or expired" in text
 
 
 def test_slices_by_the_model(played):
     is_error, text = seen(played, "toolu_slice")
-    assert not is_error and "app/price.py" in text
+    assert not is_error
+    assert "app/price.py" in text
     is_error, text = seen(played, "toolu_symbol")
-    assert not is_error and "return net(x) * rate" in text
+    assert not is_error
+    assert "return net(x) * rate" in text
 
 
 def test_hooks_without_an_opinion_say_nothing_to_the_model(played):

@@ -94,9 +94,8 @@ def played(claude, plugin_root):
 
 def test_the_slice_names_the_frames_and_what_they_import(played):
     text = played[0]["toolu_slice"]
-    assert text.startswith("T2@") and all(
-        name in text for name in ("shop/cart.py", "check.py", "shop/money.py")
-    )
+    assert text.startswith("T2@")
+    assert all(name in text for name in ("shop/cart.py", "check.py", "shop/money.py"))
     assert "budget: auto: " in text and text.count(".py:") < 20 and "noise_30.py" not in text, (
         "the budget is a ceiling: files that tell nothing stay out"
     )
@@ -110,18 +109,17 @@ def test_places_are_read_whole(played):
 
 def test_the_symbol_slice_has_what_the_function_needs_by_true_lines(played):
     text = played[0]["toolu_symbol"]
-    assert (
-        text.startswith("T2b@")
-        and "DISCOUNT = 5" in text
-        and "from shop.money import cents" in text
-        and "def unused" not in text
-    )
+    assert text.startswith("T2b@")
+    assert "DISCOUNT = 5" in text
+    assert "from shop.money import cents" in text
+    assert "def unused" not in text
     assert "7\t    return sum(" in text
 
 
 def test_the_edit_repairs_and_the_check_runs(played):
     texts, errors = played
-    assert errors == {"toolu_fails"} and texts["toolu_run"] == "all good"
+    assert errors == {"toolu_fails"}
+    assert texts["toolu_run"] == "all good"
 
 
 def test_the_verifier_reads_ground_truth(played):
@@ -129,5 +127,7 @@ def test_the_verifier_reads_ground_truth(played):
     ground = texts["toolu_ground"].split("<system-reminder>")[
         0
     ]  # older clients put hook context behind a result
-    assert "1\n2\n3\n" in ground and "\n2499\n2500" in ground and "[ck:" not in ground
+    assert "1\n2\n3\n" in ground
+    assert "\n2499\n2500" in ground
+    assert "[ck:" not in ground
     assert "charter holds" in texts["toolu_verify"]

@@ -107,46 +107,39 @@ def is_whole(text):
 
 def test_first_reads_are_whole(played):
     texts, _, _ = played
-    assert (
-        is_whole(texts["toolu_first"])
-        and is_whole(texts["toolu_sub"])
-        and is_whole(texts["toolu_resumed"])
-    )
+    assert is_whole(texts["toolu_first"])
+    assert is_whole(texts["toolu_sub"])
+    assert is_whole(texts["toolu_resumed"])
 
 
 def test_an_unchanged_file_comes_as_a_mark_then_whole(played):
     texts, version, _ = played
     if is_stub(texts["toolu_again"], version):
         return
-    assert (
-        "[ck: " in texts["toolu_again"]
-        and "unchanged; recall " in texts["toolu_again"]
-        and len(texts["toolu_again"]) < 500
-    )
+    assert "[ck: " in texts["toolu_again"]
+    assert "unchanged; recall " in texts["toolu_again"]
+    assert len(texts["toolu_again"]) < 500
     assert is_whole(texts["toolu_third"])
 
 
 def test_a_changed_file_comes_as_a_diff_without_false_numbers(played):
     texts, _, _ = played
-    assert (
-        '\n+value_150 = "new"' in texts["toolu_changed"]
-        and "@@ -147,7 +147,7 @@" in texts["toolu_changed"]
-        and "value_300" not in texts["toolu_changed"]
-    )
+    assert '\n+value_150 = "new"' in texts["toolu_changed"]
+    assert "@@ -147,7 +147,7 @@" in texts["toolu_changed"]
+    assert "value_300" not in texts["toolu_changed"]
     assert "\t+value" not in texts["toolu_changed"]
 
 
 def test_a_range_is_never_touched(played):
     texts, _, _ = played
-    assert (
-        "\n10\tvalue_10" in "\n" + texts["toolu_range"] and "209\tvalue_209" in texts["toolu_range"]
-    )
+    assert "\n10\tvalue_10" in "\n" + texts["toolu_range"]
+    assert "209\tvalue_209" in texts["toolu_range"]
 
 
 def test_an_edit_after_a_diff_succeeds(played):
     texts, version, errors = played
-    assert "toolu_edit" not in errors and "toolu_failed" in errors
-    assert (
-        '+value_150 = "newer"' in texts["toolu_edited"] and "value_300" not in texts["toolu_edited"]
-    )
+    assert "toolu_edit" not in errors
+    assert "toolu_failed" in errors
+    assert '+value_150 = "newer"' in texts["toolu_edited"]
+    assert "value_300" not in texts["toolu_edited"]
     assert is_whole(texts["toolu_after_failure"]) or is_stub(texts["toolu_after_failure"], version)

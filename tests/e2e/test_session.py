@@ -101,7 +101,8 @@ def test_the_plugin_loads(played):
     [listed] = [
         entry for entry in json.loads(played.result.stdout(2)) if entry["id"] == script.PLUGIN
     ]
-    assert listed["enabled"] and not listed.get("errors")
+    assert listed["enabled"]
+    assert not listed.get("errors")
 
 
 def test_the_model_learns_once_where_hidden_text_is(played):
@@ -117,7 +118,8 @@ def test_the_model_learns_once_where_hidden_text_is(played):
 def test_a_long_output_arrives_in_normal_form(played, use_id):
     text = played.texts[use_id]
     assert marks.carries_mark(text), text[:300]
-    assert "<persisted-output>" not in text and len(text) < 12000
+    assert "<persisted-output>" not in text
+    assert len(text) < 12000
 
 
 def test_the_rare_line_of_a_persisted_output_is_shown(played):
@@ -129,14 +131,16 @@ def test_the_rare_line_of_a_persisted_output_is_shown(played):
 
 def test_each_parallel_call_has_its_own_handle(played):
     handles = [set(marks.handles_in(played.texts[use_id])) for use_id in ("toolu_p1", "toolu_p2")]
-    assert all(handles) and not handles[0] & handles[1]
+    assert all(handles)
+    assert not handles[0] & handles[1]
     assert played.texts["toolu_p3"] == "short"
 
 
 def test_grep_is_hoisted_without_loss(played):
     text = played.texts["toolu_grep"]
     assert all(f"handler_{number:d}_{line:d}(" in text for number in range(6) for line in range(40))
-    assert marks.carries_mark(text) and len(text) < 0.8 * script.grep_size()
+    assert marks.carries_mark(text)
+    assert len(text) < 0.8 * script.grep_size()
 
 
 def test_a_first_read_is_whole(played):
@@ -157,9 +161,8 @@ def test_a_repeated_read_is_the_same_or_says_what_it_is(played):
 
 def test_what_was_asked_for_passes_raw(played):
     assert played.texts["toolu_fails"].startswith("Exit code 2\nls: cannot access 'no-such-file'")
-    assert played.texts["toolu_raw"].startswith("<persisted-output>") and not marks.carries_mark(
-        played.texts["toolu_raw"]
-    )
+    assert played.texts["toolu_raw"].startswith("<persisted-output>")
+    assert not marks.carries_mark(played.texts["toolu_raw"])
 
 
 @pytest.mark.parametrize(
@@ -188,7 +191,8 @@ def test_recall_by_the_mcp_tool_that_a_rule_allows(played):
 
 
 def test_a_sub_agent_reads_the_normal_form_too(played):
-    assert marks.carries_mark(played.texts["toolu_sub"]) and WARNING in played.texts["toolu_sub"]
+    assert marks.carries_mark(played.texts["toolu_sub"])
+    assert WARNING in played.texts["toolu_sub"]
 
 
 @RESIDENT

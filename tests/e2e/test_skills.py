@@ -200,14 +200,13 @@ def test_the_agents_have_their_tools_and_their_words(claude, plugin_root):
     allow = {"permissions": {"allow": [SERVER + "kernel_repo_slice", SERVER + "kernel_slice"]}}
     result = played(claude, plugin_root, turns, subagents=subagents, user_settings=allow)
     inner, outer = texts_of(result, "subagent"), texts_of(result)
-    assert "T2@" in inner["scout"][1] and "T2b@" in inner["extract"][1]
+    assert "T2@" in inner["scout"][1]
+    assert "T2b@" in inner["extract"][1]
     assert LOG[:20000] in inner["verify"][1] and "+# touched" in inner["verify"][1], (
         "the verifier reads raw outputs"
     )
-    assert (
-        "app.py:5" in outer["start_kernel-scout"][1]
-        and "STANDS" in outer["start_kernel-verifier"][1]
-    )
+    assert "app.py:5" in outer["start_kernel-scout"][1]
+    assert "STANDS" in outer["start_kernel-verifier"][1]
     offered = {}
     for request in result.lane("subagent"):
         words = str(request["body"].get("system"))
@@ -222,12 +221,8 @@ def test_the_agents_have_their_tools_and_their_words(claude, plugin_root):
         )
         offered[name] = {tool["name"] for tool in request["body"]["tools"]}
     assert set(offered) == {"scout", "extractor", "verifier"}
-    assert (
-        "Read" not in offered["verifier"]
-        and "Edit" not in set().union(*offered.values())
-        and "Bash" in offered["verifier"]
-    )
-    assert (
-        SERVER + "kernel_repo_slice" in offered["scout"]
-        and SERVER + "kernel_slice" in offered["extractor"]
-    )
+    assert "Read" not in offered["verifier"]
+    assert "Edit" not in set().union(*offered.values())
+    assert "Bash" in offered["verifier"]
+    assert SERVER + "kernel_repo_slice" in offered["scout"]
+    assert SERVER + "kernel_slice" in offered["extractor"]

@@ -206,6 +206,7 @@ def test_each_whole_command(line, calls_of):
         call for call in calls_of(new or line)[1] if call.startswith((b"ck.py\ts", b"python3\t"))
     ]
     if new:
-        assert any(b"\t--budget\tauto" in call for call in called) and check(line, calls_of)
+        assert any(b"\t--budget\tauto" in call for call in called)
+        assert check(line, calls_of)
     else:
         assert not any(b"auto" in call for call in called)

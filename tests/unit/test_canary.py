@@ -69,7 +69,8 @@ def test_follower_reads_only_what_is_new_and_waits_for_whole_lines(tmp_path):
     with open(str(path), "a") as file:
         file.write(second[20:] + "\n")
     state, news = transcript.advance(json.loads(json.dumps(state)), str(path))
-    assert list(news.results) == ["b"] and not news.more
+    assert list(news.results) == ["b"]
+    assert not news.more
     assert transcript.advance(state, str(path))[1].results == {}
 
 
@@ -98,9 +99,12 @@ def test_follower_takes_bounded_steps(tmp_path):
         state, news = transcript.advance(state, str(path), step=700)
         seen += list(news.results)
         more, calls = news.more, calls + 1
-    assert seen == [f"u{n}" for n in range(50)] and calls > 10
+    assert seen == [f"u{n}" for n in range(50)]
+    assert calls > 10
     state, news = transcript.advance({}, str(path), step=700, from_start=False)
-    assert news.skipped and "u49" in news.results and "u0" not in news.results
+    assert news.skipped
+    assert "u49" in news.results
+    assert "u0" not in news.results
 
 
 def test_script_lane_counts_what_its_hooks_let_pass(tmp_path, monkeypatch):

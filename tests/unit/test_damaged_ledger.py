@@ -153,15 +153,12 @@ def test_it_is_set_aside_and_the_next_goes_on(what, capsys):
         done = report(capsys)
         assert done.returncode == 0 and b"Traceback" not in done.stderr, done.stderr
         assert done.stdout.count(b"set aside as state.db.damaged-") == 1
-    assert (
-        aside()[0].startswith("state.db.damaged-2")
-        and len([name for name in aside() if not name.endswith(("-wal", "-shm"))]) == 1
-    )
+    assert aside()[0].startswith("state.db.damaged-2")
+    assert len([name for name in aside() if not name.endswith(("-wal", "-shm"))]) == 1
     assert len(json.loads(report(capsys, "--json").stdout)["set_aside"]) == 1
     books = ledger.open_ledger()
-    assert [row["session"] for row in books.rows("SELECT session FROM receipts")] == [
-        "spooled"
-    ] and books.take("receipt", receipt(1))
+    assert [row["session"] for row in books.rows("SELECT session FROM receipts")] == ["spooled"]
+    assert books.take("receipt", receipt(1))
     books.close()
     assert capsys.readouterr().err == ""
 
@@ -170,7 +167,8 @@ def test_it_is_set_aside_and_the_next_goes_on(what, capsys):
 def test_one_line_says_so(what):
     DAMAGE[what](filled())
     lines = [line for _ in range(2) for line in report(None).stderr.split(b"\n") if line]
-    assert len(lines) == 1 and b"set aside as state.db.damaged-" in lines[0]
+    assert len(lines) == 1
+    assert b"set aside as state.db.damaged-" in lines[0]
 
 
 @pytest.mark.parametrize("what", DAMAGE)
@@ -203,11 +201,9 @@ def test_a_companion_that_is_no_file_is_set_aside_alone(what, capsys):
     path = filled(5)
     COMPANIONS[what][1](path + COMPANIONS[what][0])
     books = ledger.open_ledger()
-    assert (
-        len(books.rows("SELECT * FROM receipts")) == 5
-        and len(aside()) == 1
-        and capsys.readouterr().err.count("\n") == 1
-    )
+    assert len(books.rows("SELECT * FROM receipts")) == 5
+    assert len(aside()) == 1
+    assert capsys.readouterr().err.count("\n") == 1
     books.close()
 
 
@@ -216,7 +212,8 @@ def test_a_companion_that_sqlite_can_judge_costs_nothing(what):
     path = filled(5)
     HARMLESS[what][1](path + HARMLESS[what][0])
     books = ledger.open_ledger()
-    assert len(books.rows("SELECT * FROM receipts")) == 5 and not aside()
+    assert len(books.rows("SELECT * FROM receipts")) == 5
+    assert not aside()
     books.close()
 
 
@@ -227,7 +224,8 @@ def test_the_log_of_a_ledger_that_is_gone_is_kept():
         file.write(b"the last rows")
     ledger.open_ledger().close()
     with open(os.path.join(settings.data_root(), aside()[0]), "rb") as file:
-        assert aside()[0].endswith("-wal") and file.read() == b"the last rows"
+        assert aside()[0].endswith("-wal")
+        assert file.read() == b"the last rows"
 
 
 @pytest.mark.parametrize("gone", ["state.db", "state.db-wal", "all"])
@@ -252,7 +250,9 @@ def test_a_locked_ledger_is_never_set_aside():
     other = sqlite3.connect(os.path.join(settings.data_root(), "state.db"))
     other.execute("BEGIN EXCLUSIVE")
     books = ledger.open_ledger()
-    assert not books.take("receipt", receipt(9)) and not books.damaged and not aside()
+    assert not books.take("receipt", receipt(9))
+    assert not books.damaged
+    assert not aside()
     other.rollback()
     other.close()
     books.close()
@@ -297,9 +297,8 @@ def test_two_that_find_it_damaged_set_it_aside_once(what):
         opener.stdin.flush()
     said = [opener.communicate(timeout=60)[1] for opener in openers]
     assert [opener.returncode for opener in openers] == [0] * 4, said
-    assert len(aside()) == (what != "gone") and b"".join(said).count(b"set aside") == (
-        what != "gone"
-    )
+    assert len(aside()) == (what != "gone")
+    assert b"".join(said).count(b"set aside") == (what != "gone")
     books = ledger.open_ledger()
     assert books.rows("SELECT COUNT(*) AS n FROM receipts") == [{"n": 80}]
     books.close()

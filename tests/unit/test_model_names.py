@@ -60,7 +60,8 @@ def test_a_prefix_changes_nothing(spelling, name):
     ],
 )
 def test_other_spellings(written, name):
-    assert models.facts(written) == models.facts(name) and models.facts(name).known
+    assert models.facts(written) == models.facts(name)
+    assert models.facts(name).known
 
 
 @pytest.mark.parametrize(

@@ -76,9 +76,11 @@ def test_case(path, case):
     assert rebuild(normal, lambda number: lines[number - 1]) == text
     assert normalize(normal.text, source).text == normal.text
     if case.group("kind") == "unchanged":
-        assert normal.text == text and not normal.edits
+        assert normal.text == text
+        assert not normal.edits
         return
-    assert normal.text != text and marks.handles_in(normal.text) == [HANDLE]
+    assert normal.text != text
+    assert marks.handles_in(normal.text) == [HANDLE]
     assert len(normal.text.encode()) < len(text.encode())
     shown = encoded(normal.text)
     if os.environ.get("UPDATE_CORPUS") == "1":

@@ -130,15 +130,13 @@ def test_names_literals_tests_and_messages():
         "ValueError: the number of shelves must not be below 3 for 'disk'\n"
         "https://forge.example/o/r/blob/abc/src/shop/core.py#L10-L14"
     )
-    assert (
-        "open_store" in read.ticked
-        and "shop.store.Store" in read.dotted
-        and "no such shelf" in read.literals
-    )
-    assert read.tests == ("test_open",) and "ValueError" in read.raised
-    assert ("the", "number", "of") in read.shingles and not any(
-        "disk" in run for run in read.shingles
-    )
+    assert "open_store" in read.ticked
+    assert "shop.store.Store" in read.dotted
+    assert "no such shelf" in read.literals
+    assert read.tests == ("test_open",)
+    assert "ValueError" in read.raised
+    assert ("the", "number", "of") in read.shingles
+    assert not any("disk" in run for run in read.shingles)
     assert Place("src/shop/core.py", 10, 14) in read.places
 
 
@@ -147,12 +145,10 @@ def test_a_diff_gives_places_of_the_new_file_and_its_words():
         "--- a/x.py\n+++ b/x.py\n@@ -3,2 +3,3 @@ def go():\n a\n-old_name()\n+new_name()\n"
         "+--- not a header\n"
     )
-    assert (
-        found == (Place("x.py", 3, 5),)
-        and "new_name()" in words
-        and "old_name()" in words
-        and "def go():" in words
-    )
+    assert found == (Place("x.py", 3, 5),)
+    assert "new_name()" in words
+    assert "old_name()" in words
+    assert "def go():" in words
 
 
 def repository(*paths, root="/srv/proj", texts=None):

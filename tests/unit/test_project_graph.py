@@ -62,7 +62,8 @@ def test_edges(language, tmp_path):
     found = edges_of(
         opened(root, [path for path in files_below(root) if path != "EDGES"], tmp_path / "i.db")
     )
-    assert sorted(found - expected(language)) == [] and sorted(expected(language) - found) == []
+    assert sorted(found - expected(language)) == []
+    assert sorted(expected(language) - found) == []
 
 
 @pytest.mark.parametrize("language", LANGUAGES)
@@ -84,7 +85,9 @@ def test_importers_are_the_edges_backwards(language, tmp_path):
             for spec in repository.facts(source).imports
         )
     }
-    assert backwards <= expected(language) and named <= backwards and len(named) >= 2
+    assert backwards <= expected(language)
+    assert named <= backwards
+    assert len(named) >= 2
 
 
 def test_closure_counts_steps_and_stops_at_depth(tmp_path):
@@ -98,7 +101,8 @@ def test_closure_counts_steps_and_stops_at_depth(tmp_path):
         "src/shop/tools.py": 1,
     }
     full = graph.closure(["src/shop/__init__.py"], -1, repository)
-    assert full["src/shop/store/opening.py"] == 2 and "src/shop/never.py" not in full
+    assert full["src/shop/store/opening.py"] == 2
+    assert "src/shop/never.py" not in full
 
 
 def test_edges_can_be_deleted_for_a_negative_control(tmp_path):
@@ -137,4 +141,5 @@ def test_order_does_not_depend_on_the_hash_seed(seed, tmp_path):
         ).stdout
         for value in ("5", seed)
     ]
-    assert ran[0] == ran[1] and b"web/src/main.ts" in ran[0]
+    assert ran[0] == ran[1]
+    assert b"web/src/main.ts" in ran[0]

@@ -159,9 +159,8 @@ def test_a_damaged_file_and_another_version_begin_anew(tmp_path):
     (root / "a.py").write_text("def go(): pass\n")
     base.write_bytes(b"no database at all" * 100)
     kept = refreshed(root, base)
-    assert [row.path for row in kept.files()] == ["a.py"] and stat.S_IMODE(
-        os.stat(base).st_mode
-    ) == 0o600
+    assert [row.path for row in kept.files()] == ["a.py"]
+    assert stat.S_IMODE(os.stat(base).st_mode) == 0o600
     kept.close()
     assert indexes.Index(str(base), "2").files() == []
 
@@ -190,9 +189,9 @@ def test_a_new_index_is_for_its_user_only(tmp_path):
 def test_odd_python(data, names, line):
     found = scan_file.scan("a.py", data)
     functions = [one for one in found.definitions if one.kind == "def"]
-    assert (
-        [one.name for one in functions] == names and functions[0].line == line and found.note == ""
-    )
+    assert [one.name for one in functions] == names
+    assert functions[0].line == line
+    assert found.note == ""
 
 
 @pytest.mark.parametrize(
@@ -284,7 +283,8 @@ def test_git_says_what_is_source(tmp_path):
     subprocess.run(["git", "init", "-q", str(tmp_path)], check=True)
     subprocess.run(["git", "-C", str(tmp_path), "add", "-f", "build/a.py"], check=True)
     found = tree.listing(str(tmp_path))
-    assert found.how == "git" and sorted(found.files) == [".gitignore", "build/a.py", "new.py"]
+    assert found.how == "git"
+    assert sorted(found.files) == [".gitignore", "build/a.py", "new.py"]
     assert "a.py" in tree.listing(str(tmp_path / "build")).files, (
         "a folder below the root is listed relative to itself"
     )

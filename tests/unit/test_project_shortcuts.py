@@ -98,16 +98,12 @@ def test_no_word_with_a_sub_token_of_the_query_is_left_out(record_property):
                 {word.encode() for word in words}, frozenset(piece[:3].encode() for piece in query)
             )
         )
-        assert (
-            kept
-            and [
-                word
-                for word in words
-                if query.intersection(subtokens.pieces_of(word.encode()))
-                and word.encode() not in kept
-            ]
-            == []
-        )
+        assert kept
+        assert [
+            word
+            for word in words
+            if query.intersection(subtokens.pieces_of(word.encode())) and word.encode() not in kept
+        ] == []
 
     for_seeds(record_property, check, 8, 1000)
 
@@ -242,7 +238,8 @@ def test_what_blocks_tell_is_what_each_tells_alone():
                 if times[piece]
             )
         )
-    assert together == pytest.approx(alone) and len([one for one in alone if one]) > 100
+    assert together == pytest.approx(alone)
+    assert len([one for one in alone if one]) > 100
 
 
 def test_every_form_of_frames_has_a_hint_that_its_matches_hold():

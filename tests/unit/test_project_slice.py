@@ -118,9 +118,8 @@ def test_frames_stay_at_every_depth_and_budget(shop, options, budget):
     found = sliced(shop, "--wait", "--budget", str(budget), *options)
     assert {("shop/main.py", 5), ("shop/shelves.py", 11)} <= lines_of(found)
     assert found["tokens"] == tokens.of_bytes(size_of(shop, found))
-    assert found["fits"] == (found["tokens"] <= budget) and (
-        found["fits"] or found["tokens"] == found["smallest"]
-    )
+    assert found["fits"] == (found["tokens"] <= budget)
+    assert found["fits"] or found["tokens"] == found["smallest"]
     assert all(
         row["path"] != "utils/json/decoder.py"
         for row in found["files"]
@@ -131,7 +130,8 @@ def test_frames_stay_at_every_depth_and_budget(shop, options, budget):
 
 def test_an_unsatisfiable_budget_is_said(shop):
     text = repo_slice.answer(str(shop), TRACE, repo_slice.Request(1))
-    assert "the budget of 1 tokens holds not even" in text and "smallest" in text
+    assert "the budget of 1 tokens holds not even" in text
+    assert "smallest" in text
 
 
 def test_depth_keeps_to_the_imports_of_the_seeds(shop):
@@ -139,7 +139,8 @@ def test_depth_keeps_to_the_imports_of_the_seeds(shop):
     near = {
         row["path"] for row in sliced(shop, "--wait", "--budget", "8000", "--depth", "1")["files"]
     }
-    assert "shop/far.py" in everything and near == {
+    assert "shop/far.py" in everything
+    assert near == {
         "shop/main.py",
         "shop/shelves.py",
         "shop/errors.py",
@@ -155,12 +156,10 @@ def test_depth_keeps_to_the_imports_of_the_seeds(shop):
 
 def test_the_manifest_has_commands_that_print_the_places(shop):
     text = repo_slice.answer(str(shop), TRACE, repo_slice.Request(8000))
-    assert (
-        text.startswith("T2@")
-        and "sufficient" not in text.lower()
-        and "blind spots:" in text
-        and "budget: ~" in text
-    )
+    assert text.startswith("T2@")
+    assert "sufficient" not in text.lower()
+    assert "blind spots:" in text
+    assert "budget: ~" in text
     commands = [line.strip() for line in text.split("\n") if line.strip().startswith("sed -n")]
     shown = "".join(
         subprocess.run(
@@ -168,7 +167,8 @@ def test_the_manifest_has_commands_that_print_the_places(shop):
         ).stdout.decode()
         for command in commands
     )
-    assert "raise ShelfError" in shown and tokens.estimate(shown) <= 8000
+    assert "raise ShelfError" in shown
+    assert tokens.estimate(shown) <= 8000
 
 
 def test_inlined_lines_carry_the_numbers_of_the_file(shop):
@@ -232,12 +232,10 @@ def test_a_wrong_call_is_one_line_and_exit_2(shop, arguments):
         stdout=subprocess.PIPE,
         stderr=subprocess.PIPE,
     )
-    assert (
-        ran.returncode == 2
-        and ran.stdout == b""
-        and ran.stderr.count(b"\n") == 1
-        and b"Traceback" not in ran.stderr
-    )
+    assert ran.returncode == 2
+    assert ran.stdout == b""
+    assert ran.stderr.count(b"\n") == 1
+    assert b"Traceback" not in ran.stderr
 
 
 @pytest.mark.parametrize("text", ["", "\n", "\x00\xff", "zzzz qqqq"])
@@ -250,9 +248,8 @@ def test_an_answer_is_kept_and_an_edit_makes_a_new_one(shop):
     assert sliced(shop, "--wait") == first
     path = shop / "shop/shelves.py"
     path.write_text("# moved\n" + path.read_text())
-    assert ("shop/shelves.py", 9) in lines_of(sliced(shop, "--wait")) and sliced(shop, "--wait")[
-        "handle"
-    ] != first["handle"]
+    assert ("shop/shelves.py", 9) in lines_of(sliced(shop, "--wait"))
+    assert sliced(shop, "--wait")["handle"] != first["handle"]
 
 
 def test_without_waiting_an_old_index_names_what_changed(shop, monkeypatch):
@@ -264,11 +261,9 @@ def test_without_waiting_an_old_index_names_what_changed(shop, monkeypatch):
     found = json.loads(
         repo_slice.answer(str(shop), TRACE, repo_slice.Request(8000), wait=False, form="json")
     )
-    assert (
-        found["index"]["changed_since"] == ["shop/far.py"]
-        and found["index"]["building"]
-        and started[0][-1] == "--build"
-    )
+    assert found["index"]["changed_since"] == ["shop/far.py"]
+    assert found["index"]["building"]
+    assert started[0][-1] == "--build"
     assert any(
         "older than the files: 1 changed since, shop/far.py" in line
         for line in found["blind_spots"]
@@ -282,7 +277,8 @@ def test_without_waiting_a_first_answer_comes_from_the_best_named_files(shop, mo
     found = json.loads(
         repo_slice.answer(str(shop), TRACE, repo_slice.Request(8000), wait=False, form="json")
     )
-    assert found["index"]["files"] == 2 and len(found["index"]["changed_since"]) == 5
+    assert found["index"]["files"] == 2
+    assert len(found["index"]["changed_since"]) == 5
     assert {("shop/main.py", 5), ("shop/shelves.py", 11)} <= lines_of(found), "frames need no index"
 
 
@@ -290,7 +286,8 @@ def test_the_child_brings_the_index_up_to_date(shop):
     ran = subprocess.run(
         [sys.executable, "-I", "-S", *ENTRY, "--repo", str(shop), "--build"], stdout=subprocess.PIPE
     )
-    assert ran.returncode == 0 and ran.stdout == b""
+    assert ran.returncode == 0
+    assert ran.stdout == b""
     assert len(
         repo_slice.indexes.Index(
             repo_slice.indexes.file_of(str(shop)), repo_slice.operator_hash(repo_slice.SCANNERS)
@@ -340,11 +337,9 @@ def test_a_frame_without_its_code_line_says_what_the_line_says(tmp_path, frame, 
         else []
     )
     more = symptom.with_code(told, code)
-    assert (
-        ("unload_quickly" in more.coded) is read
-        and (more.weights.get("quickly", 0) == 1.5) is read
-        and (more is told) is not read
-    )
+    assert ("unload_quickly" in more.coded) is read
+    assert (more.weights.get("quickly", 0) == 1.5) is read
+    assert (more is told) is not read
     assert all(more.weights[word] == weight for word, weight in told.weights.items()), (
         "what the report says itself weighs as before"
     )

@@ -22,22 +22,18 @@ def decide(now, held, given_mark=False, least=200):
 
 def test_unchanged_is_a_mark_of_three_lines():
     decision = decide(TEXT, TEXT)
-    assert (
-        decision.rule == "reread"
-        and decision.text.count("\n") == 2
-        and "recall " + HANDLE in decision.text
-        and "lines 1-200 " in decision.text
-    )
+    assert decision.rule == "reread"
+    assert decision.text.count("\n") == 2
+    assert "recall " + HANDLE in decision.text
+    assert "lines 1-200 " in decision.text
 
 
 def test_changed_is_a_diff_with_true_numbers():
     decision = decide(CHANGED, TEXT)
-    assert (
-        decision.rule == "delta"
-        and "@@ -97,7 +97,7 @@" in decision.text
-        and "-line 100 of the file" in decision.text
-        and "recall " + HANDLE in decision.text
-    )
+    assert decision.rule == "delta"
+    assert "@@ -97,7 +97,7 @@" in decision.text
+    assert "-line 100 of the file" in decision.text
+    assert "recall " + HANDLE in decision.text
 
 
 @pytest.mark.parametrize(
@@ -202,10 +198,8 @@ def test_after_a_failed_edit_nothing_is_held(tmp_path, file, wrong, proved):
 def test_no_proof_from_damage(tmp_path):
     path = tmp_path / "t.jsonl"
     path.write_bytes(b'\xff{"tool_use_id": "r1" "tool_result"}\n"r2" "tool_use"\n')
-    assert (
-        context_check.shown_texts(str(path), "r2", ["r1"]) is None
-        and context_check.shown_texts(str(tmp_path / "no"), "r2", ["r1"]) is None
-    )
+    assert context_check.shown_texts(str(path), "r2", ["r1"]) is None
+    assert context_check.shown_texts(str(tmp_path / "no"), "r2", ["r1"]) is None
 
 
 @pytest.mark.parametrize(

@@ -40,12 +40,14 @@ def test_only_verified_counts():
         "pending": 1,
         "expired": 0,
     }
-    assert report["total"]["results"] == 4 and report["total"]["rewritten"] == 3
+    assert report["total"]["results"] == 4
+    assert report["total"]["rewritten"] == 3
 
 
 def test_negative_savings_are_shown():
     report = savings.summary([receipt("verified", 400000, 2240, 8000)], [])
-    assert report["net"] == -1440 and "-1,440" in savings.as_text(report)
+    assert report["net"] == -1440
+    assert "-1,440" in savings.as_text(report)
 
 
 def test_page_faults_are_booked_against():
@@ -56,11 +58,9 @@ def test_page_faults_are_booked_against():
         {"handle": "ffffffffffff", "bytes": 999},
     ]
     report = savings.summary(rows, faults)
-    assert (
-        report["page_faults"] == {"count": 2, "tokens": 100 + 2000}
-        and report["net"] == 1900 - 2100
-        and report["regret"] == 2.0
-    )
+    assert report["page_faults"] == {"count": 2, "tokens": 100 + 2000}
+    assert report["net"] == 1900 - 2100
+    assert report["regret"] == 2.0
 
 
 def test_the_command_line_saves_nobody_anything():
@@ -72,7 +72,8 @@ def test_the_command_line_saves_nobody_anything():
 
 def test_an_empty_ledger_reports_zero():
     text = savings.as_text(savings.summary([], []))
-    assert "net saved" in text and "ALARM" not in text
+    assert "net saved" in text
+    assert "ALARM" not in text
 
 
 def test_refusals_raise_an_alarm():
@@ -88,12 +89,10 @@ def test_money_and_real_tokens_are_labelled_estimates():
         [{"handle": "7f3a12bc90de", "bytes": 3600}],
     )
     guess = savings.estimates(report, {"s": ("m", 2.0, 10.0)})
-    assert (
-        guess["model_tokens"] == 900
-        and guess["us_dollars"] == 0.009
-        and guess["sessions_left_out"] == 1
-        and "estimates" in guess["label"]
-    )
+    assert guess["model_tokens"] == 900
+    assert guess["us_dollars"] == 0.009
+    assert guess["sessions_left_out"] == 1
+    assert "estimates" in guess["label"]
     assert "estimated" in savings.as_text(dict(report, estimates=guess))
 
 
@@ -102,7 +101,9 @@ def test_a_reset_ends_the_rests_of_all_sessions(tmp_path, monkeypatch, capsys):
     for session in ("one", "two"):
         for _ in range(backoff.REFUSALS_TO_REST):
             backoff.alarm(session, "Bash", "the client kept the original")
-    assert backoff.resting("one", "Bash") and backoff.resting("two", "Bash")
+    assert backoff.resting("one", "Bash")
+    assert backoff.resting("two", "Bash")
     assert entry.main(["--reset-canary"]) == 0
     assert "rests ended in 2 sessions" in capsys.readouterr().out
-    assert not backoff.resting("one", "Bash") and not backoff.resting("two", "Bash")
+    assert not backoff.resting("one", "Bash")
+    assert not backoff.resting("two", "Bash")

@@ -72,11 +72,9 @@ KNOWN = [
 @pytest.mark.parametrize("tool, response, texts, rebuilt", KNOWN)
 def test_known_shapes(tool, response, texts, rebuilt):
     output = responses.read(tool, response)
-    assert (
-        output.texts == texts
-        and output.rebuild(["NEW"]) == rebuilt
-        and output.rebuild(output.texts) == output.rebuild(texts)
-    )
+    assert output.texts == texts
+    assert output.rebuild(["NEW"]) == rebuilt
+    assert output.rebuild(output.texts) == output.rebuild(texts)
 
 
 def test_mcp_blocks_keep_their_order():
@@ -125,11 +123,9 @@ def test_unknown_shapes(tool, response):
 
 
 def test_key_names_hold_no_content():
-    assert (
-        responses.key_names({"b": "secret", "a": 1}) == "object(a,b)"
-        and responses.key_names([{"k": "secret"}]) == "list of 1 (object(k))"
-        and responses.key_names("secret") == "str"
-    )
+    assert responses.key_names({"b": "secret", "a": 1}) == "object(a,b)"
+    assert responses.key_names([{"k": "secret"}]) == "list of 1 (object(k))"
+    assert responses.key_names("secret") == "str"
 
 
 @pytest.mark.parametrize(

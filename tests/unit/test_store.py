@@ -30,11 +30,9 @@ def test_bytes_come_back_exactly(record_property):
     for size in [0, 1, 100, 70000][:count] + [draw.randrange(20000) for _ in range(count - 4)]:
         data = bytes(draw.randrange(256) for _ in range(size))
         handle = blobs.put(data)
-        assert (
-            blobs.get(handle) == data
-            and blobs.get(handle[:8]) == data
-            and blobs.put(data) == handle
-        )
+        assert blobs.get(handle) == data
+        assert blobs.get(handle[:8]) == data
+        assert blobs.put(data) == handle
 
 
 def test_files_are_private(tmp_path):
@@ -50,8 +48,10 @@ def test_files_are_private(tmp_path):
 def test_a_handle_keeps_its_meaning_when_digits_clash(monkeypatch):
     monkeypatch.setattr(blobs, "digest_of", lambda data: "ab" * 6 + (f"{data[0]:02x}") * 26)
     first, second = blobs.put(b"\x01one"), blobs.put(b"\x02two")
-    assert first == "ab" * 6 and len(second) > 12
-    assert blobs.find(first).endswith(".12") and blobs.find(second).endswith(".16")
+    assert first == "ab" * 6
+    assert len(second) > 12
+    assert blobs.find(first).endswith(".12")
+    assert blobs.find(second).endswith(".16")
     with pytest.raises(blobs.UnknownHandle, match="ambiguous"):
         blobs.find(first[:10])
 
@@ -68,7 +68,8 @@ def test_a_damaged_blob_is_refused_and_written_anew():
         file.write(zlib.compress(b"other"))
     with pytest.raises(blobs.UnknownHandle, match="damaged"):
         blobs.get(handle)
-    assert blobs.put(b"text" * 100) == handle and blobs.get(handle) == b"text" * 100
+    assert blobs.put(b"text" * 100) == handle
+    assert blobs.get(handle) == b"text" * 100
 
 
 def test_an_unusable_store_says_so(tmp_path, monkeypatch, capsys):
@@ -102,7 +103,8 @@ def test_spool_is_taken_in_once_and_rows_survive_a_kill():
     assert subprocess.run([sys.executable, "-c", script, hooks]).returncode == -9
     books = ledger.open_ledger()
     assert [row["raw"] for row in books.rows("SELECT * FROM receipts")] == [8]
-    assert os.listdir(os.path.join(settings.data_root(), "spool")) == [] and books.take_spool() == 0
+    assert os.listdir(os.path.join(settings.data_root(), "spool")) == []
+    assert books.take_spool() == 0
 
 
 def test_damaged_spool_rows_become_notes():
@@ -143,7 +145,8 @@ def test_schema_moves_forward_and_rows_stay(monkeypatch):
     )
     monkeypatch.setattr(ledger, "SCHEMA", ledger.SCHEMA + 1)
     rows = ledger.open_ledger().rows("SELECT * FROM receipts")
-    assert rows[0]["raw"] == 5 and "extra" in rows[0]
+    assert rows[0]["raw"] == 5
+    assert "extra" in rows[0]
 
 
 def test_a_locked_database_does_not_lose_rows():
@@ -154,9 +157,8 @@ def test_a_locked_database_does_not_lose_rows():
     recorder.record("receipt", {"session": "s", "tool_use_id": "t", "raw": 7})
     other.rollback()
     other.close()
-    assert [
-        row["raw"] for row in books.rows("SELECT * FROM receipts")
-    ] == [] and books.take_spool() == 1
+    assert [row["raw"] for row in books.rows("SELECT * FROM receipts")] == []
+    assert books.take_spool() == 1
     assert [row["raw"] for row in books.rows("SELECT * FROM receipts")] == [7]
 
 
@@ -178,8 +180,10 @@ def test_rest_after_three_refusals_probes_every_tenth_and_heals():
         assert not backoff.resting("s", "Bash")
         backoff.alarm("s", "Bash", "why")
     assert [backoff.resting("s", "Bash") for _ in range(20)] == ([True] * 9 + [False]) * 2
-    assert not backoff.resting("s", "Grep") and not backoff.resting("other", "Bash")
-    assert backoff.untold("s") == "why" and backoff.untold("s") == ""
+    assert not backoff.resting("s", "Grep")
+    assert not backoff.resting("other", "Bash")
+    assert backoff.untold("s") == "why"
+    assert backoff.untold("s") == ""
     backoff.heal("s", "Bash")
     assert not backoff.resting("s", "Bash")
 
@@ -221,7 +225,8 @@ def test_live_is_this_process_until_it_ends():
 def test_settings_are_read_tolerantly(monkeypatch, value, number, yes):
     monkeypatch.setenv("CK_MIN_TOKENS", value)
     monkeypatch.setenv("CK_LOG_OFF", value)
-    assert settings.number("CK_MIN_TOKENS") == number and settings.flag("CK_LOG_OFF") == yes
+    assert settings.number("CK_MIN_TOKENS") == number
+    assert settings.flag("CK_LOG_OFF") == yes
 
 
 def test_a_relative_xdg_folder_is_ignored(monkeypatch):
@@ -237,7 +242,9 @@ def test_spool_rows_are_ascii_lines():
     name = os.listdir(os.path.join(settings.data_root(), "spool"))[0]
     with open(os.path.join(settings.data_root(), "spool", name), "rb") as file:
         data = file.read()
-    assert data.isascii() and data.count(b"\n") == 1 and json.loads(data)["why"] == "é\n\u2028"
+    assert data.isascii()
+    assert data.count(b"\n") == 1
+    assert json.loads(data)["why"] == "é\n\u2028"
 
 
 # -- what races and rot do ------------------------------------------------------------------------
@@ -270,10 +277,8 @@ def test_no_spool_row_stops_the_ledger(row):
     ) as file:
         file.write(b"{}\n")
     books = ledger.open_ledger()
-    assert (
-        "ok" in [note["text"] for note in books.rows("SELECT * FROM notes")]
-        and os.listdir(settings.folder("spool")) == []
-    )
+    assert "ok" in [note["text"] for note in books.rows("SELECT * FROM notes")]
+    assert os.listdir(settings.folder("spool")) == []
     savings.as_text(
         savings.summary(books.rows("SELECT * FROM receipts"), books.rows("SELECT * FROM faults"))
     )
@@ -324,7 +329,8 @@ def test_a_sweep_spares_what_was_stored_again_meanwhile_and_bears_a_second_sweep
     blobs.put(b"again")
     os.unlink(blobs.find(gone))
     monkeypatch.setattr(blobs, "every", lambda: iter(listed))
-    assert blobs.sweep(set(), time.time()) == [] and blobs.get(again) == b"again"
+    assert blobs.sweep(set(), time.time()) == []
+    assert blobs.get(again) == b"again"
 
 
 @pytest.mark.parametrize("junk", ["9" * 30, "-1", "0", "", "x"])
@@ -340,4 +346,5 @@ def test_a_relative_state_folder_is_one_folder_from_everywhere(tmp_path, monkeyp
     monkeypatch.chdir(tmp_path / "..")
     handle = blobs.put(b"x")
     monkeypatch.chdir("/")
-    assert blobs.get(handle) == b"x" and settings.data_root() == str(tmp_path / "some" / "state")
+    assert blobs.get(handle) == b"x"
+    assert settings.data_root() == str(tmp_path / "some" / "state")

@@ -64,7 +64,8 @@ def test_what_a_row_in_the_spool_names_stays(days):
     books, one, other = ledger.open_ledger(), old_blob(days), old_blob(days)
     spool.append("receipt", {"session": "s", "handle": one + " " + other})
     verification.sweep(books)
-    assert there(one) and there(other)
+    assert there(one)
+    assert there(other)
 
 
 def test_what_the_session_of_a_running_server_was_given_stays():
@@ -175,7 +176,8 @@ def test_a_receipt_that_cannot_be_judged_stops_no_other(what, agent, tmp_path):
         stderr=subprocess.PIPE,
         timeout=60,
     )
-    assert done.returncode == 0 and done.stderr == b""
+    assert done.returncode == 0
+    assert done.stderr == b""
 
 
 @pytest.mark.parametrize(

@@ -134,7 +134,8 @@ end
 )
 def test_block(language, source, name, ranges):
     found = symbol_slice(source, name, language)
-    assert found.found and found.ranges == ranges
+    assert found.found
+    assert found.ranges == ranges
     assert "not traced" in found.notes[0]
 
 
@@ -152,7 +153,9 @@ def test_block(language, source, name, ranges):
 @pytest.mark.parametrize("name", ["Missing", "Store.Missing", "Missing.get", ""])
 def test_unknown_gives_no_lines(language, source, name):
     found = symbol_slice(source, name, language)
-    assert not found.found and found.ranges == () and found.notes
+    assert not found.found
+    assert found.ranges == ()
+    assert found.notes
 
 
 def test_near_matches_are_named():

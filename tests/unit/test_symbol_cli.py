@@ -59,7 +59,8 @@ def test_json(module):
     code, out, err = call(module, "Box.show", "--json")
     facts = json.loads(out)
     assert (code, err) == (0, "")
-    assert facts["file"] == module and facts["symbol"] == "Box.show"
+    assert facts["file"] == module
+    assert facts["symbol"] == "Box.show"
     assert facts["ranges"] == [[2, 9], [12, 18]]
     assert facts["tokens"]["shown"] < facts["tokens"]["file"]
 
@@ -67,12 +68,15 @@ def test_json(module):
 def test_text_shows_true_numbers_gaps_and_a_command(module):
     code, out, _ = call(module, "Box.show")
     lines = out.split("\n")
-    assert code == 0 and lines[0].startswith("T2b@") and lines[0].endswith(f"{module} Box.show")
+    assert code == 0
+    assert lines[0].startswith("T2b@")
+    assert lines[0].endswith(f"{module} Box.show")
     source = SOURCE.split("\n")
     for line in lines:
         number, tab, text = line.partition("\t")
         assert not tab or source[int(number) - 1] == text
-    assert "… lines 1-1 left out" in lines and "… lines 19-21 left out" in lines
+    assert "… lines 1-1 left out" in lines
+    assert "… lines 19-21 left out" in lines
     command = next(line for line in lines if line.startswith("same lines: "))[len("same lines: ") :]
     shown = subprocess.run(command, shell=True, stdout=subprocess.PIPE, check=True).stdout.decode()
     assert shown.split("\n")[:-1] == [line.partition("\t")[2] for line in lines if "\t" in line]
@@ -97,7 +101,10 @@ def test_same_bytes_whatever_the_hash_seed(module):
 )
 def test_wrong_calls_exit_2_with_one_line(module, argv, word):
     code, out, err = call(*[part.format(module) for part in argv])
-    assert code == 2 and out == "" and err.count("\n") == 1 and err.startswith("ck.py symbol: ")
+    assert code == 2
+    assert out == ""
+    assert err.count("\n") == 1
+    assert err.startswith("ck.py symbol: ")
     assert word in err
 
 
@@ -105,7 +112,8 @@ def test_wrong_calls_exit_2_with_one_line(module, argv, word):
 def test_budget_holds_and_what_does_not_fit_is_named(module, budget):
     code, out, _ = call(module, "Box.show", "--json", "--budget", str(budget))
     facts = json.loads(out)
-    assert code == 0 and facts["tokens"]["shown"] <= budget
+    assert code == 0
+    assert facts["tokens"]["shown"] <= budget
     needed = symbol_slice(SOURCE, "Box.show").parts
     shown = [number for first, last in facts["ranges"] for number in range(first, last + 1)]
     for part in needed:
@@ -137,14 +145,18 @@ def test_cost_is_what_is_printed(module):
 )
 def test_what_cannot_be_cut_is_kept_whole_and_said(source, name, word):
     found = symbol_slice(source, name)
-    assert found.found and found.ranges == ((1, len(source.rstrip("\n").split("\n"))),)
-    assert word in found.notes[0] and "whole" in found.notes[0]
+    assert found.found
+    assert found.ranges == ((1, len(source.rstrip("\n").split("\n"))),)
+    assert word in found.notes[0]
+    assert "whole" in found.notes[0]
 
 
 @pytest.mark.parametrize("source", ["def f(:\n    pass\n", "x = 1\n", ""])
 def test_unknown_symbol_is_never_the_whole_file(source):
     found = symbol_slice(source, "missing")
-    assert not found.found and found.ranges == () and found.notes
+    assert not found.found
+    assert found.ranges == ()
+    assert found.notes
 
 
 @pytest.mark.parametrize(
@@ -162,4 +174,6 @@ def test_encodings_and_line_ends(tmp_path, data):
     path = tmp_path / "m.py"
     path.write_bytes(data)
     code, out, err = call(str(path), "f")
-    assert code == 0 and err == "" and "def f()" in out
+    assert code == 0
+    assert err == ""
+    assert "def f()" in out

@@ -108,9 +108,9 @@ def test_bounds(used, most, tokens):
 
 
 def test_an_unknown_model_is_said_to_be_one():
+    assert "unknown model" in context_budget.resolve("s", "mystery", {}, {}, 80000).text
     assert (
-        "unknown model" in context_budget.resolve("s", "mystery", {}, {}, 80000).text
-        and "unknown model"
+        "unknown model"
         not in context_budget.resolve(
             "s", "mystery", {}, {"CK_CONTEXT_WINDOW": "1000000"}, 80000
         ).text
@@ -194,7 +194,8 @@ def test_a_sub_agent_has_its_own_window(tmp_path, own, tokens, name):
     if own:
         path.write_text("".join(json.dumps(row) + "\n" for row in own))
     budget = context_budget.auto_budget({"CK_TRANSCRIPT": str(path)}, 80000)
-    assert budget.tokens == tokens and name in budget.text
+    assert budget.tokens == tokens
+    assert name in budget.text
 
 
 THREAD = "01a22b9a-de0e-78e3-b801-7569ec7473bb"
@@ -254,7 +255,8 @@ def test_the_window_of_a_codex_thread(tmp_path, rows, state):
     path = rollout_of(tmp_path, rows)
     assert rollout.occupancy(path) == state
     budget = context_budget.auto_budget({"CK_TRANSCRIPT": path}, 80000)
-    assert budget.tokens == (80000 if state else 8000) and (
+    assert budget.tokens == (80000 if state else 8000)
+    assert (
         f"session 01a22b9a, model {state[0] or 'unknown'}," in budget.text
         if state
         else "no usage" in budget.text
