@@ -15,6 +15,7 @@ from contextkernel import paths
 from contextkernel.store import files, settings
 
 REFUSALS_TO_REST = 3  # for one tool in one session
+MOST_BYTES = 1 << 20  # of the facts of a session
 PROBE_EVERY = 10  # of the events that rest
 
 
@@ -25,8 +26,7 @@ def _path(session: str) -> str:
 def load(session: str) -> dict:
     """The session's facts; {} where there are none or the file is damaged."""
     try:
-        with open(_path(session), encoding="utf-8") as handle:
-            facts = json.load(handle)
+        facts = json.loads(files.content(_path(session), MOST_BYTES))
     except (OSError, ValueError, RecursionError):
         return {}
     return facts if isinstance(facts, dict) else {}

@@ -349,10 +349,9 @@ class Ledger:
                 os.rename(
                     os.path.join(home, name), path
                 )  # a process that still writes begins a new file
-                with open(path, "rb") as handle:
-                    lines = handle.read().split(b"\n")
+                lines = files.content(path, spool.LARGEST).split(b"\n")
             except OSError:
-                continue  # another opener was faster
+                continue  # another opener was faster, or it is no file of rows
             with self._lock, self.db:
                 for line in (
                     lines

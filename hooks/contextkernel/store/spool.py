@@ -30,8 +30,8 @@ def handles() -> set[str]:
     for name in os.listdir(home) if os.path.isdir(home) else ():
         try:
             lines = files.content(os.path.join(home, name), LARGEST).split(b"\n")
-        except FileNotFoundError:
-            continue  # it was taken in meanwhile
+        except (FileNotFoundError, files.NotRegularError):
+            continue  # it was taken in meanwhile, or it is no file of rows
         for line in lines:
             found.update(_handles_in(line))
     return found

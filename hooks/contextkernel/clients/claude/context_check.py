@@ -88,7 +88,7 @@ def unnumbered(shown: str, lines: int) -> str | None:
     kept = []
     for number, part in enumerate(parts[:lines], 1):
         match = NUMBERED.fullmatch(part)
-        if not match or int(match.group(1)) != number:
+        if not match or match.group(1) != str(number):
             return None
         kept.append(match.group(2))
     return "\n".join(kept)
