@@ -168,9 +168,9 @@ def _is_code(text: str, source: Source, command) -> bool:
 
 def _whole(page):
     """A plan that shows every line as it is rendered, as far as the client's cap allows."""
-    from contextkernel.normalize.layout import MUST, Plan, Unit
+    from contextkernel.normalize.layout import Plan, Rank, Unit
 
-    return Plan([Unit(index, index, MUST) for index in range(len(page.lines))])
+    return Plan([Unit(index, index, Rank.MUST) for index in range(len(page.lines))])
 
 
 def _plan(page, ask, too_long: bool):

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from contextkernel.normalize.document import Page
-from contextkernel.normalize.layout import FACT, Ask, Plan
+from contextkernel.normalize.layout import Ask, Plan, Rank
 from contextkernel.normalize.survey import HEAD, TAIL, Survey, unit_of
 
 EMPTY = 3  # characters; lines of no more are shown at the ends only
@@ -19,5 +19,5 @@ def plan(page: Page, ask: Ask) -> Plan:
         .items()
     }
     for index in list(range(HEAD)) + list(range(len(page.lines) - TAIL, len(page.lines))):
-        ranks[index] = min(FACT, ranks.get(index, FACT))
+        ranks[index] = min(Rank.FACT, ranks.get(index, Rank.FACT))
     return Plan([unit_of(page, index, rank) for index, rank in sorted(ranks.items())])

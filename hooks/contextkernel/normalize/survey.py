@@ -6,17 +6,7 @@ import re
 from itertools import compress
 
 from contextkernel.normalize.document import Page
-from contextkernel.normalize.layout import (
-    CONTEXT,
-    FACT,
-    LAST,
-    MUST,
-    NOTABLE,
-    PLAIN,
-    RARE,
-    Ask,
-    Unit,
-)
+from contextkernel.normalize.layout import Ask, Rank, Unit
 from contextkernel.normalize.render import KEPT_END, KEPT_START, LONG
 from contextkernel.normalize.severity import CALM, FAULT, WARNING, first_fault, severity
 from contextkernel.normalize.templates import Mined, mine
@@ -120,7 +110,7 @@ class Survey:
         ids, rare = self.mined.ids, self.rare
         for index in rare:
             if not self.lines[index].strip():
-                ranks.setdefault(index, PLAIN)
+                ranks.setdefault(index, Rank.PLAIN)
         rare = [i for i in rare if self.lines[i].strip()]
         shapes = self._shapes(rare)
         novel = self.novel() if len(rare) > 60 else set()
@@ -133,13 +123,13 @@ class Survey:
             _lower(
                 ranks,
                 index,
-                FACT
+                Rank.FACT
                 if level == FAULT or index in novel and len(novel) <= 12
-                else NOTABLE
+                else Rank.NOTABLE
                 if level == WARNING or odd and len(rare) > 60
-                else RARE
+                else Rank.RARE
                 if odd or len(rare) < 120
-                else PLAIN,
+                else Rank.PLAIN,
             )
             if level == FAULT:
                 self._rank_context(ranks, index)
@@ -172,7 +162,7 @@ class Survey:
 
     def _rank_context(self, ranks: dict[int, int], index: int) -> None:
         for near in range(max(0, index - 1), min(len(self.lines), index + 4)):
-            _lower(ranks, near, CONTEXT)
+            _lower(ranks, near, Rank.CONTEXT)
 
     def _rank_common(self, ranks: dict[int, int]) -> None:
         counts = self.mined.counts
@@ -192,13 +182,13 @@ class Survey:
                 _lower(
                     ranks,
                     index,
-                    (FACT if first else NOTABLE)
+                    (Rank.FACT if first else Rank.NOTABLE)
                     if level == FAULT
-                    else NOTABLE
+                    else Rank.NOTABLE
                     if level == WARNING and first
-                    else CONTEXT
+                    else Rank.CONTEXT
                     if first
-                    else PLAIN,
+                    else Rank.PLAIN,
                 )
                 if not left[template]:
                     del left[template]
@@ -212,7 +202,7 @@ class Survey:
             outliers(self.lines, self.mined, {t for t in common if counts[t] >= 20})
         )
         for index in sorted(self.outlying):
-            _lower(ranks, index, NOTABLE)
+            _lower(ranks, index, Rank.NOTABLE)
 
     def _rank_ends(self, ranks: dict[int, int]) -> None:
         for numbers, room in (
@@ -231,7 +221,9 @@ class Survey:
                 room -= len(self.lines[index]) + 1
                 if room < 0:
                     break
-                _lower(ranks, index, MUST if abs(index - numbers[0]) < OUTERMOST else FACT)
+                _lower(
+                    ranks, index, Rank.MUST if abs(index - numbers[0]) < OUTERMOST else Rank.FACT
+                )
 
 
 def _shape(line: str) -> str:
@@ -243,5 +235,5 @@ def _shape(line: str) -> str:
 
 
 def _lower(ranks: dict[int, int], index: int, rank: int) -> None:
-    if rank < ranks.get(index, LAST):
+    if rank < ranks.get(index, Rank.LAST):
         ranks[index] = rank

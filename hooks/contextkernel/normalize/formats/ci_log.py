@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 
 from contextkernel.normalize.document import Page
-from contextkernel.normalize.layout import FACT, MUST, Ask, Plan, Unit
+from contextkernel.normalize.layout import Ask, Plan, Rank, Unit
 from contextkernel.normalize.survey import Survey, room_for, unit_of
 
 STAMPED = re.compile(
@@ -33,14 +33,18 @@ def plan(page: Page, ask: Ask) -> Plan | None:
     for index, match in enumerate(matches):
         here = (match.group("job") or "", match.group("step") or "") if match else before
         if here != before and any(here):
-            units.append(Unit(index, index, MUST, ("\t".join(here) + ":", texts[index]), "prefix"))
+            units.append(
+                Unit(index, index, Rank.MUST, ("\t".join(here) + ":", texts[index]), "prefix")
+            )
             before = here
         elif index in ranks:
             units.append(
                 unit_of(
                     bare,
                     index,
-                    FACT if texts[index].startswith(("##[error]", "##[warning]")) else ranks[index],
+                    Rank.FACT
+                    if texts[index].startswith(("##[error]", "##[warning]"))
+                    else ranks[index],
                 )
             )
     return Plan(

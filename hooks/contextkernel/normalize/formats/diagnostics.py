@@ -9,7 +9,7 @@ from typing import NamedTuple
 
 from contextkernel import marks
 from contextkernel.normalize.document import Page
-from contextkernel.normalize.layout import CONTEXT, FACT, MUST, NOTABLE, Ask, Plan, Unit
+from contextkernel.normalize.layout import Ask, Plan, Rank, Unit
 from contextkernel.normalize.severity import FAULT, severity
 from contextkernel.normalize.survey import Survey, unit_of
 
@@ -100,7 +100,9 @@ def plan(page: Page, ask: Ask) -> Plan | None:
     }
     for index, rank in survey.ranks().items():
         if not inside[index]:
-            units.append(unit_of(page, index, MUST if rank <= FACT and index in must else rank))
+            units.append(
+                unit_of(page, index, Rank.MUST if rank <= Rank.FACT and index in must else rank)
+            )
     units.sort()
     return Plan(
         units, digest=survey.digest, room=ask.room if ask.exit_code else max(ask.room, 9000)
@@ -111,7 +113,7 @@ def _group_units(
     page: Page, members: list[Entry], turn: int, handle: str, room: list[int]
 ) -> list[Unit]:
     first = members[0]
-    rank = FACT if first.level == 0 else NOTABLE if first.level == 1 else CONTEXT
+    rank = Rank.FACT if first.level == 0 else Rank.NOTABLE if first.level == 1 else Rank.CONTEXT
     if len(members) < 3:
         return [Unit(e.first, e.last, rank, None, "gap", turn) for e in members]
     places = _places(members[1:], room)
@@ -121,13 +123,13 @@ def _group_units(
         Unit(
             first.first,
             first.last,
-            MUST if first.level == 0 or turn < 16 else rank,
+            Rank.MUST if first.level == 0 or turn < 16 else rank,
             tuple(body + [mark] + places),
             "diagnostic",
             turn,
         )
     ]
-    units += [Unit(e.first, e.last, MUST, (), "diagnostic", turn) for e in members[1:]]
+    units += [Unit(e.first, e.last, Rank.MUST, (), "diagnostic", turn) for e in members[1:]]
     return units
 
 

@@ -9,17 +9,7 @@ from bisect import bisect_left, bisect_right
 from typing import NamedTuple
 
 from contextkernel.normalize.document import Page
-from contextkernel.normalize.layout import (
-    CONTEXT,
-    FACT,
-    MUST,
-    NOTABLE,
-    PLAIN,
-    RARE,
-    Ask,
-    Plan,
-    Unit,
-)
+from contextkernel.normalize.layout import Ask, Plan, Rank, Unit
 from contextkernel.normalize.severity import FAULT, severity
 
 WHOLE = 400  # changed lines; up to here nothing of a diff is left out
@@ -70,18 +60,18 @@ def plan(page: Page, ask: Ask) -> Plan | None:
         elif part.kind == "text":
             units += _text_units(page, part)
         elif small:
-            units.append(Unit(part.first, part.last, MUST))
+            units.append(Unit(part.first, part.last, Rank.MUST))
         elif part.kind == "head":
             units += [
                 Unit(
                     index,
                     index,
-                    MUST
+                    Rank.MUST
                     if FILE.match(page.lines[index])
-                    else NOTABLE
+                    else Rank.NOTABLE
                     if page.lines[index][:3]
                     in ("---", "+++", "ind", "new", "del", "old", "ren", "sim", "Bin")
-                    else RARE,
+                    else Rank.RARE,
                 )
                 for index in range(part.first, part.last + 1)
             ]
@@ -206,11 +196,11 @@ def _text_units(page: Page, part: Part) -> list[Unit]:
             else body + bool(line.startswith("    ") and line.strip())
         )
         rank = (
-            MUST
+            Rank.MUST
             if line.startswith("commit ") or line.startswith("    ") and body == 1
-            else NOTABLE
+            else Rank.NOTABLE
             if not line.startswith("    ") and line.strip()
-            else CONTEXT
+            else Rank.CONTEXT
         )
         units.append(Unit(index, index, rank))
     return units
@@ -218,7 +208,7 @@ def _text_units(page: Page, part: Part) -> list[Unit]:
 
 def _hunk_units(page: Page, part: Part, turn: int, generated: bool) -> list[Unit]:
     lines = page.lines
-    header = Unit(part.first, part.first, FACT if turn < 40 else NOTABLE)
+    header = Unit(part.first, part.first, Rank.FACT if turn < 40 else Rank.NOTABLE)
     odd = [
         i
         for i in range(part.first + 1, part.last + 1)
@@ -239,7 +229,8 @@ def _hunk_units(page: Page, part: Part, turn: int, generated: bool) -> list[Unit
             else []
         )
         return [header] + [
-            Unit(i, i, NOTABLE if i not in faulty else FACT) for i in sorted(faulty.union(shown))
+            Unit(i, i, Rank.NOTABLE if i not in faulty else Rank.FACT)
+            for i in sorted(faulty.union(shown))
         ]
     units, start = [header], part.first + 1
     while start <= part.last:
@@ -249,11 +240,13 @@ def _hunk_units(page: Page, part: Part, turn: int, generated: bool) -> list[Unit
         cut = odd[bisect_left(odd, start) : bisect_right(odd, end)]
         for index in cut:
             if index > start:
-                units.append(Unit(start, index - 1, PLAIN, None, "gap", turn))
-            units.append(Unit(index, index, FACT))
+                units.append(Unit(start, index - 1, Rank.PLAIN, None, "gap", turn))
+            units.append(Unit(index, index, Rank.FACT))
             start = index + 1
         if start <= end:
-            units.append(Unit(start, end, PLAIN, None, "gap", turn + (start - part.first) // BLOCK))
+            units.append(
+                Unit(start, end, Rank.PLAIN, None, "gap", turn + (start - part.first) // BLOCK)
+            )
         start = end + 1
     return units
 

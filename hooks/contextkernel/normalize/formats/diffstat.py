@@ -7,7 +7,7 @@ from __future__ import annotations
 import re
 
 from contextkernel.normalize.document import Page
-from contextkernel.normalize.layout import MUST, Ask, Plan, Unit
+from contextkernel.normalize.layout import Ask, Plan, Rank, Unit
 
 ROW = re.compile(
     r" (?P<path>\S.*?)(?<=\S)\s+\| +(?P<count>\d+|Bin\b.*?)(?: |(?<![+-]))(?P<bar>[+-]*)$"
@@ -26,14 +26,14 @@ def plan(page: Page, ask: Ask) -> Plan | None:
     units: list[Unit] = []
     for index, row in enumerate(rows):
         if row is None:
-            units.append(Unit(index, index, MUST))
+            units.append(Unit(index, index, Rank.MUST))
             continue
         signs = ("+" if "+" in row.group("bar") else "") + ("-" if "-" in row.group("bar") else "")
         units.append(
             Unit(
                 index,
                 index,
-                MUST,
+                Rank.MUST,
                 ((f" {row.group('path')} | {row.group('count')} {signs}").rstrip(),),
                 "padding",
             )

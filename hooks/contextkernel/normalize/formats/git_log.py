@@ -7,7 +7,7 @@ from __future__ import annotations
 import re
 
 from contextkernel.normalize.document import Page
-from contextkernel.normalize.layout import FACT, MUST, PLAIN, Ask, Plan, Unit
+from contextkernel.normalize.layout import Ask, Plan, Rank, Unit
 from contextkernel.normalize.severity import FAULT, severity
 
 COMMIT = re.compile(r"commit ([0-9a-f]{7,40})( \(.*\))?$")
@@ -46,7 +46,7 @@ def plan(page: Page, ask: Ask) -> Plan | None:
     same = _constant(page.lines, starts)
     for turn, (start, end) in enumerate(zip(starts, starts[1:] + [tail])):
         units += _commit(page.lines, start, end, turn, same)
-    units += [Unit(i, i, MUST, turn=-1) for i in range(tail, len(page.lines))]
+    units += [Unit(i, i, Rank.MUST, turn=-1) for i in range(tail, len(page.lines))]
     words = (
         "; on all commits " + ", ".join(value for value in same.values() if value)
         if any(same.values())
@@ -111,24 +111,24 @@ def _commit(lines: list[str], start: int, end: int, turn: int, same: dict[str, s
         elif field.group(1) == "Merge":
             words.append("merge " + value)
         at += 1
-    units = [Unit(start, at - 1, MUST, ("  ".join(words),), "header")]
+    units = [Unit(start, at - 1, Rank.MUST, ("  ".join(words),), "header")]
     subject = True
     for index in range(at, end):
         line = lines[index]
         if not line.strip():
-            units.append(Unit(index, index, MUST, (), "blank"))
+            units.append(Unit(index, index, Rank.MUST, (), "blank"))
         elif TRAILER.match(line):
-            units.append(Unit(index, index, MUST, (), "trailer"))
+            units.append(Unit(index, index, Rank.MUST, (), "trailer"))
         else:
             units.append(
                 Unit(
                     index,
                     index,
-                    MUST
+                    Rank.MUST
                     if subject
-                    else FACT
+                    else Rank.FACT
                     if severity(line) == FAULT or not line.startswith("    ")
-                    else PLAIN,
+                    else Rank.PLAIN,
                     None,
                     "gap",
                     turn,

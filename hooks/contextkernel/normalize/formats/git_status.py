@@ -10,7 +10,7 @@ import re
 
 from contextkernel.normalize.document import Page
 from contextkernel.normalize.formats.path_list import folders
-from contextkernel.normalize.layout import MUST, Ask, Plan, Unit
+from contextkernel.normalize.layout import Ask, Plan, Rank, Unit
 from contextkernel.normalize.survey import Survey, unit_of
 
 SHORT = re.compile(r"(?!  )(?P<code>[ MADRCUT?!][ MADRCUT?!]) (?P<path>\S.*)$")
@@ -60,9 +60,9 @@ def plan(page: Page, ask: Ask) -> Plan | None:
         row, end = rows[start], start
         if row is None or " -> " in row.group("path"):
             if row or len(rows) < 400:
-                units.append(Unit(start, start, MUST, turn=-(start in foreign)))
+                units.append(Unit(start, start, Rank.MUST, turn=-(start in foreign)))
             elif start in foreign:
-                units.append(unit_of(page, start, MUST)._replace(turn=-1))
+                units.append(unit_of(page, start, Rank.MUST)._replace(turn=-1))
             elif start in ranks:
                 units.append(unit_of(page, start, ranks[start]))
             start += 1
@@ -83,7 +83,7 @@ def plan(page: Page, ask: Ask) -> Plan | None:
                 Unit(
                     start,
                     end,
-                    MUST,
+                    Rank.MUST,
                     tuple(
                         code + (" " if not code.endswith((" ", "\t")) else "") + line
                         for line in lines
@@ -92,7 +92,7 @@ def plan(page: Page, ask: Ask) -> Plan | None:
                 )
             )
         else:
-            units += [Unit(i, i, MUST) for i in range(start, end + 1)]
+            units += [Unit(i, i, Rank.MUST) for i in range(start, end + 1)]
         start = end + 1
     cut = any("[ck: " in line for unit in units for line in unit.lines or ())
     return Plan(

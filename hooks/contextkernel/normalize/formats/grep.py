@@ -9,16 +9,7 @@ from bisect import bisect_left, bisect_right
 from typing import NamedTuple
 
 from contextkernel.normalize.document import Page
-from contextkernel.normalize.layout import (
-    CONTEXT,
-    FACT,
-    MUST,
-    NOTABLE,
-    RARE,
-    Ask,
-    Plan,
-    Unit,
-)
+from contextkernel.normalize.layout import Ask, Plan, Rank, Unit
 from contextkernel.normalize.needle import pattern_of
 from contextkernel.normalize.outliers import outliers
 from contextkernel.normalize.severity import FAULT, severity
@@ -133,12 +124,12 @@ def _planned(page: Page, ask: Ask, hits: list[Hit], words: str) -> Plan:
         at = end + 1
     known = {hit.index for hit in hits}
     units += [
-        Unit(i, i, NOTABLE)
+        Unit(i, i, Rank.NOTABLE)
         for i, line in enumerate(page.lines)
         if i not in known and line.strip() and line != "--"
     ]
     units += [
-        Unit(i, i, CONTEXT)
+        Unit(i, i, Rank.CONTEXT)
         for i, line in enumerate(page.lines)
         if i not in known and (not line.strip() or line == "--")
     ]
@@ -288,7 +279,7 @@ def _judged(hits: list[Hit], room: int) -> tuple[set[int], dict[int, int]]:
     common = {template for template, count in enumerate(mined.counts) if count >= COMMON}
     if sum(mined.counts[template] for template in common) > len(hits) // 2:
         ranks.update(
-            (hits[at].index, NOTABLE) for at in _rare(mined) + outliers(texts, mined, common)
+            (hits[at].index, Rank.NOTABLE) for at in _rare(mined) + outliers(texts, mined, common)
         )
     faulty = [at for at, template in enumerate(mined.ids) if levels[template] == FAULT]
     if len(faulty) > FEW:  # words of fault were searched for: the first of each rare kind
@@ -300,11 +291,11 @@ def _judged(hits: list[Hit], room: int) -> tuple[set[int], dict[int, int]]:
             and mined.counts[template] <= len(hits) // 100
         ]
         ranks.update(
-            (hits[mined.exemplars[template]].index, MUST)
+            (hits[mined.exemplars[template]].index, Rank.MUST)
             for template in (rare if len(rare) <= FEW else ())
         )
     else:
-        ranks.update((hits[at].index, MUST) for at in faulty)
+        ranks.update((hits[at].index, Rank.MUST) for at in faulty)
     return {hits[at].index for at in faulty}, ranks
 
 
@@ -395,21 +386,21 @@ def _file_units(
     head = len(hits) > 1 and len(path) > 6
     for hit in hits:
         turn = turns[path] = turns.get(path, -1) + 1
-        rank, order = FACT if turn < 2 else RARE, turn
+        rank, order = Rank.FACT if turn < 2 else Rank.RARE, turn
         if turn >= 2 and hit.index in faulty and faults.get(path, 0) < FAULTS_PER_FILE:
-            rank, order = NOTABLE, faults.get(path, 0)
+            rank, order = Rank.NOTABLE, faults.get(path, 0)
             faults[path] = order + 1
-        special = ranks.get(hit.index, RARE)
+        special = ranks.get(hit.index, Rank.RARE)
         if special < rank:
             rank, order = special, -1
         first = hit is hits[0]
         if (
             not head
-            or special == MUST
+            or special == Rank.MUST
             and not first
-            or rank == NOTABLE
+            or rank == Rank.NOTABLE
             and not first
-            and units[0].rank > NOTABLE
+            and units[0].rank > Rank.NOTABLE
         ):  # with its path: the line that names it may be left out
             line = page.lines[hit.index]
             units.append(
@@ -426,7 +417,14 @@ def _file_units(
         text = hit.rest if len(hit.rest) <= LONG else _clipped(hit.rest, matcher)
         lines = (path, text) if first else (text,)
         units.append(
-            Unit(hit.index, hit.index, MUST if first and turn == 0 else rank, lines, "hoist", order)
+            Unit(
+                hit.index,
+                hit.index,
+                Rank.MUST if first and turn == 0 else rank,
+                lines,
+                "hoist",
+                order,
+            )
         )
     return units
 

@@ -5,13 +5,7 @@ markup are left out.
 from __future__ import annotations
 
 from contextkernel.normalize.document import Page
-from contextkernel.normalize.layout import (
-    NOTABLE,
-    PLAIN,
-    Ask,
-    Plan,
-    Unit,
-)
+from contextkernel.normalize.layout import Ask, Plan, Rank, Unit
 from contextkernel.normalize.markup import Piece, pieces
 from contextkernel.normalize.survey import Survey, unit_of
 
@@ -107,7 +101,7 @@ def plan(page: Page, ask: Ask) -> Plan | None:
     headings = {i for i, line in enumerate(reader.lines) if line[2]}
     units = []
     for index in range(len(text.lines)):
-        rank = NOTABLE if index in headings else ranks.get(index, PLAIN)
+        rank = Rank.NOTABLE if index in headings else ranks.get(index, Rank.PLAIN)
         line = text.lines[index]
         units.append(
             unit_of(text, index, rank)

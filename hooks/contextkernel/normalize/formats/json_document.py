@@ -9,7 +9,7 @@ from typing import Any, NamedTuple
 
 from contextkernel import marks
 from contextkernel.normalize.document import Page
-from contextkernel.normalize.layout import MUST, Ask, Plan, Unit
+from contextkernel.normalize.layout import Ask, Plan, Rank, Unit
 from contextkernel.normalize.outliers import far_or_rare
 from contextkernel.normalize.severity import FAULT, severity
 
@@ -69,7 +69,7 @@ def plan(page: Page, ask: Ask) -> Plan | None:
     if not lines:
         return None
     return Plan(
-        [Unit(0, len(page.lines) - 1, MUST, tuple(lines), "json")],
+        [Unit(0, len(page.lines) - 1, Rank.MUST, tuple(lines), "json")],
         "JSON as outline and table",
         None,
         10**9,

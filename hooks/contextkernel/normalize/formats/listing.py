@@ -8,7 +8,7 @@ import re
 from collections import Counter
 
 from contextkernel.normalize.document import Page
-from contextkernel.normalize.layout import MUST, Ask, Plan, Unit
+from contextkernel.normalize.layout import Ask, Plan, Rank, Unit
 from contextkernel.normalize.outliers import far_or_rare
 
 ROW = re.compile(
@@ -80,14 +80,14 @@ def _long(page: Page, rows: dict, ask: Ask) -> Plan:
                 Unit(
                     index,
                     index,
-                    MUST,
+                    Rank.MUST,
                     () if drop and ask.exit_code == 0 else None,
                     "listing",
                     0 if drop else -1,
                 )
             )
         elif match.group("name") in (".", ".."):
-            units.append(Unit(index, index, MUST, (), "listing"))
+            units.append(Unit(index, index, Rank.MUST, (), "listing"))
         else:
             words = (
                 [match.group("mode")] * (match.group("mode") != usual)
@@ -97,7 +97,7 @@ def _long(page: Page, rows: dict, ask: Ask) -> Plan:
             words += ["links=" + match.group("links")] if index in linked else []
             words += [] if same["date"] else [" ".join(match.group("date").split())]
             units.append(
-                Unit(index, index, MUST, (" ".join(words + [match.group("name")]),), "listing")
+                Unit(index, index, Rank.MUST, (" ".join(words + [match.group("name")]),), "listing")
             )
     words = (
         "listing; not shown: link counts, mode "
@@ -114,11 +114,11 @@ def _usual(modes: list[str]) -> str:
 
 def _recursive(page: Page, headers: list[int], ask: Ask) -> Plan:
     """ "./src: a.py  b.py" for every folder of ls -R."""
-    units: list[Unit] = [Unit(i, i, MUST) for i in range(headers[0])]
+    units: list[Unit] = [Unit(i, i, Rank.MUST) for i in range(headers[0])]
     for start, end in zip(headers, headers[1:] + [len(page.lines)]):
         names = [line for line in page.lines[start + 1 : end] if line.strip()]
         units.append(
-            Unit(start, end - 1, MUST, (page.lines[start] + " " + "  ".join(names),), "hoist")
+            Unit(start, end - 1, Rank.MUST, (page.lines[start] + " " + "  ".join(names),), "hoist")
         )
     return Plan(
         units, "a folder is one line, names apart by two blanks", None, 0 if ask.exit_code else ROOM

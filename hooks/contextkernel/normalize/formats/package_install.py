@@ -8,7 +8,7 @@ import re
 from collections import Counter
 
 from contextkernel.normalize.document import Page
-from contextkernel.normalize.layout import MUST, Ask, Plan, Unit
+from contextkernel.normalize.layout import Ask, Plan, Rank, Unit
 from contextkernel.normalize.severity import CALM, severity
 from contextkernel.normalize.survey import Survey, unit_of
 
@@ -73,7 +73,7 @@ def plan(page: Page, ask: Ask) -> Plan | None:
             and severity(line) == CALM
             and (_package(match.group("rest")) in named or match.group("phase").strip() != "Conf")
         ):
-            units.append(Unit(index, index, MUST, (), "phase"))
+            units.append(Unit(index, index, Rank.MUST, (), "phase"))
         elif index in ranks:
             units.append(unit_of(page, index, ranks[index]))
     if not any(unit.lines == () for unit in units):

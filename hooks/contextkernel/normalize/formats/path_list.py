@@ -8,7 +8,7 @@ import re
 
 from contextkernel import marks
 from contextkernel.normalize.document import Page
-from contextkernel.normalize.layout import MUST, NOTABLE, Ask, Plan, Unit
+from contextkernel.normalize.layout import Ask, Plan, Rank, Unit
 
 PATH = re.compile(r"(?:\./|/|~/|[A-Za-z]:\\)?[\w.@+~#$%(){}\[\]=,&'-][^\t\n:*?\"<>|]*$")
 ROOM = 12000  # characters; above, large folders are cut to their first names
@@ -38,7 +38,7 @@ def plan(page: Page, ask: Ask) -> Plan | None:
     room = ask.room if ask.exit_code else ROOM
     while start < len(lines):
         if not at_path[start]:
-            units.append(Unit(start, start, MUST if lines[start].strip() else NOTABLE))
+            units.append(Unit(start, start, Rank.MUST if lines[start].strip() else Rank.NOTABLE))
             start += 1
             continue
         end = start
@@ -46,7 +46,11 @@ def plan(page: Page, ask: Ask) -> Plan | None:
             end += 1
         units.append(
             Unit(
-                start, end, MUST, tuple(folders(lines[start : end + 1], room, ask.handle)), "hoist"
+                start,
+                end,
+                Rank.MUST,
+                tuple(folders(lines[start : end + 1], room, ask.handle)),
+                "hoist",
             )
         )
         start = end + 1

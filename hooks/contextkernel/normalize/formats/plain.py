@@ -5,7 +5,7 @@ and the tail.
 from __future__ import annotations
 
 from contextkernel.normalize.document import Page
-from contextkernel.normalize.layout import MUST, Ask, Plan, Unit
+from contextkernel.normalize.layout import Ask, Plan, Rank, Unit
 from contextkernel.normalize.render import LONG
 from contextkernel.normalize.survey import COMMON, UNIQUE_ROOM, Survey, room_for, unit_of
 
@@ -33,5 +33,5 @@ def _prose_plan(page: Page, ask: Ask) -> Plan:
     for index, template in enumerate(ids):
         counts[template] += 1
         if counts[template] <= COMMON or len(page.lines[index]) < 20:
-            units.append(Unit(index, index, MUST))
+            units.append(Unit(index, index, Rank.MUST))
     return Plan(units)

@@ -7,16 +7,7 @@ from __future__ import annotations
 import re
 
 from contextkernel.normalize.document import Page
-from contextkernel.normalize.layout import (
-    FACT,
-    MUST,
-    NOTABLE,
-    PLAIN,
-    RARE,
-    Ask,
-    Plan,
-    Unit,
-)
+from contextkernel.normalize.layout import Ask, Plan, Rank, Unit
 from contextkernel.normalize.outliers import far_or_rare
 from contextkernel.normalize.severity import FAULT, severity
 from contextkernel.normalize.survey import Survey, room_for
@@ -76,21 +67,23 @@ def _ranks(
     ranks: dict[int, int] = {}
     for index, line in enumerate(lines):
         if index not in inside:
-            ranks[index] = MUST if line.strip() else PLAIN
+            ranks[index] = Rank.MUST if line.strip() else Rank.PLAIN
         elif whole or index in rows[:HEAD_ROWS] or index in rows[-TAIL_ROWS:]:
-            ranks[index] = MUST
+            ranks[index] = Rank.MUST
     columns = list(zip(*[fields[i] for i in rows[1:]]))
     often = 0
     for cells in columns:
         for position in far_or_rare(list(cells)):
-            ranks[rows[1 + position]] = min(NOTABLE, ranks.get(rows[1 + position], NOTABLE))
+            ranks[rows[1 + position]] = min(
+                Rank.NOTABLE, ranks.get(rows[1 + position], Rank.NOTABLE)
+            )
         often += len(set(cells)) <= FEW
     levels = [severity(lines[i]) for i in rows]
     if levels.count(FAULT) <= max(8, len(rows) // 4):
         for index, level in zip(rows, levels):
             if level == FAULT:
-                ranks[index] = min(FACT, ranks.get(index, FACT))
+                ranks[index] = min(Rank.FACT, ranks.get(index, Rank.FACT))
     survey = Survey([lines[i] for i in rows])
     for position, rank in survey.ranks().items():
-        ranks.setdefault(rows[position], min(rank, RARE) if rank <= RARE else rank)
+        ranks.setdefault(rows[position], min(rank, Rank.RARE) if rank <= Rank.RARE else rank)
     return ranks

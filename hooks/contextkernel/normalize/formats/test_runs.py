@@ -7,19 +7,7 @@ from bisect import bisect_left, bisect_right
 from typing import NamedTuple
 
 from contextkernel.normalize.document import Page
-from contextkernel.normalize.layout import (
-    CONTEXT,
-    FACT,
-    LAST,
-    LISTED,
-    MUST,
-    NOTABLE,
-    PLAIN,
-    RARE,
-    Ask,
-    Plan,
-    Unit,
-)
+from contextkernel.normalize.layout import Ask, Plan, Rank, Unit
 from contextkernel.normalize.severity import CALM, FAULT, severity
 from contextkernel.normalize.survey import COMMON, Survey, room_for, unit_of
 
@@ -196,7 +184,7 @@ def plan(page: Page, ask: Ask, runner: str) -> Plan | None:
     survey = Survey(page.lines, bool(ask.exit_code))
     ranks = _noise_ranks(page, survey, spot, bool(blocks or names))
     for index in verdicts:
-        ranks[index] = MUST
+        ranks[index] = Rank.MUST
     units = _unit_units(
         page,
         blocks,
@@ -208,10 +196,12 @@ def plan(page: Page, ask: Ask, runner: str) -> Plan | None:
     told = inside.union(verdicts)
     units += _name_units(page, _once(page.lines, [i for i in names if i not in told]))
     taken = {i for unit in units for i in range(unit.first, unit.last + 1)} | inside
-    loud = [index for index in sorted(ranks) if ranks[index] == FACT and index not in taken]
+    loud = [index for index in sorted(ranks) if ranks[index] == Rank.FACT and index not in taken]
     early = set(loud[:LOUD])
     units += [
-        unit_of(page, index, rank)._replace(turn=-1 if index in early else 2 if rank == FACT else 0)
+        unit_of(page, index, rank)._replace(
+            turn=-1 if index in early else 2 if rank == Rank.FACT else 0
+        )
         for index, rank in ranks.items()
         if index not in taken
     ]
@@ -259,13 +249,13 @@ def _blocks(lines: list[str], spot: dict) -> list[tuple[int, int]]:
 def _noise_ranks(page: Page, survey: Survey, spot: dict, failing: bool) -> dict[int, int]:
     """Ranks outside the units: what would be first elsewhere comes after the failing units here."""
     later = {
-        MUST: MUST,
-        FACT: FACT,
-        NOTABLE: NOTABLE,
-        CONTEXT: RARE,
-        RARE: RARE,
-        PLAIN: LISTED,
-        LISTED: LISTED,
+        Rank.MUST: Rank.MUST,
+        Rank.FACT: Rank.FACT,
+        Rank.NOTABLE: Rank.NOTABLE,
+        Rank.CONTEXT: Rank.RARE,
+        Rank.RARE: Rank.RARE,
+        Rank.PLAIN: Rank.LISTED,
+        Rank.LISTED: Rank.LISTED,
     }
     ranks = survey.ranks()
     if failing:
@@ -274,18 +264,18 @@ def _noise_ranks(page: Page, survey: Survey, spot: dict, failing: bool) -> dict[
         template = survey.mined.ids[index]
         if (
             failing
-            and ranks[index] > MUST
+            and ranks[index] > Rank.MUST
             and survey.mined.counts[template] >= COMMON
             and survey.mined.exemplars[template] != index
             and survey.level(template) == CALM
         ):
-            ranks[index] = ranks[index] if index in survey.outlying else LAST
+            ranks[index] = ranks[index] if index in survey.outlying else Rank.LAST
         if (
-            ranks[index] > MUST
+            ranks[index] > Rank.MUST
             and index not in survey.outlying
             and spot["passing"].match(page.lines[index])
         ):
-            ranks[index] = LAST if failing else LISTED
+            ranks[index] = Rank.LAST if failing else Rank.LISTED
     return ranks
 
 
@@ -314,7 +304,9 @@ def _unit_units(
         )
         repeat = seen[cause] = seen.get(cause, -1) + 1
         size = sum(map(len, page.lines[first : last + 1]))
-        whole = FACT if size < WHOLE and turn < 2 else NOTABLE if not repeat else CONTEXT
+        whole = (
+            Rank.FACT if size < WHOLE and turn < 2 else Rank.NOTABLE if not repeat else Rank.CONTEXT
+        )
         core = set(
             cores[:14]
             + cores[-6:]
@@ -332,9 +324,9 @@ def _unit_units(
                 ):
                     end += 1
                 rank = (
-                    MUST
+                    Rank.MUST
                     if turn < 3 or start in strangers and severity(page.lines[start]) == FAULT
-                    else FACT
+                    else Rank.FACT
                 )
             else:
                 while end < last and end + 1 not in core:
@@ -401,7 +393,7 @@ def _name_units(page: Page, names: list[int]) -> list[Unit]:
         if fold and len(run) > 3:
             units += _folded(names[at], run)
         else:
-            units += [unit_of(page, i, FACT)._replace(turn=-1) for i in names[at : end + 1]]
+            units += [unit_of(page, i, Rank.FACT)._replace(turn=-1) for i in names[at : end + 1]]
         at = end + 1
     return units
 
@@ -422,11 +414,13 @@ def _folded(first: int, run: list[str]) -> list[Unit]:
         end = at
         while prefix and end + 1 < len(run) and run[end + 1].startswith(prefix):
             end += 1
-        units.append(Unit(first + at, first + at, FACT, turn=-1))
+        units.append(Unit(first + at, first + at, Rank.FACT, turn=-1))
         if end - at >= 2:
             lines = tuple("  …" + line[len(prefix) :] for line in run[at + 1 : end + 1])
-            units.append(Unit(first + at + 1, first + end, FACT, lines, "prefix", -1))
+            units.append(Unit(first + at + 1, first + end, Rank.FACT, lines, "prefix", -1))
         else:
-            units += [Unit(first + i, first + i, FACT, turn=-1) for i in range(at + 1, end + 1)]
+            units += [
+                Unit(first + i, first + i, Rank.FACT, turn=-1) for i in range(at + 1, end + 1)
+            ]
         at = end + 1
     return units
