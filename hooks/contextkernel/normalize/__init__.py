@@ -34,7 +34,7 @@ READERS = frozenset(
 SAMPLE_HEAD, SAMPLE_TAIL = 12000, 4000  # characters looked at to tell the format
 
 if TYPE_CHECKING:
-    from contextkernel.normalize.document import Page
+    from contextkernel.normalize.document import Document
 
 
 class Source(NamedTuple):
@@ -111,30 +111,30 @@ def _rewritten(text: str, source: Source, command, hard: int) -> Normalized | No
 
     if _is_code(text, source, command):
         return None
-    page = page_of(text)
+    document = document_of(text)
     handle = source.handle or handle_of(text)
     room = FAILURE_ROOM if source.exit_code else ROOM
     ask = Ask(handle, source.exit_code, min(room, hard - 300), hard - 200, command, source.tool)
-    plan = _plan(page, ask, len(text) >= hard)
+    plan = _plan(document, ask, len(text) >= hard)
     if plan is None:
         return None
-    page = plan.page or page
+    document = plan.document or document
     for _ in range(6):
-        normalized = _composed(text, page, plan, ask)
+        normalized = _composed(text, document, plan, ask)
         if len(normalized.text) < hard:
             break
         ask = ask._replace(room=ask.room * 4 // 5, hard=ask.hard * 4 // 5)
         plan = plan._replace(room=plan.room * 4 // 5)
     else:
         return None
-    if not _pays(text, normalized.text, hard) or fault_in_account(text, normalized, page.raw):
+    if not _pays(text, normalized.text, hard) or fault_in_account(text, normalized, document.raw):
         return None
     return normalized
 
 
-def page_of(text: str) -> Page:
-    """The page of a text.  Costs one split when the text holds no control characters."""
-    from contextkernel.normalize.document import Page
+def document_of(text: str) -> Document:
+    """The document of a text.  Costs one split when the text holds no control characters."""
+    from contextkernel.normalize.document import Document
 
     raw = text.split("\n")
     if "\x1b" in text or "\b" in text or "\r" in text and "\r" in text.replace("\r\n", "\n"):
@@ -142,8 +142,8 @@ def page_of(text: str) -> Page:
 
         return rendered(raw)
     if "\r" in text:
-        return Page([line[:-1] if line.endswith("\r") else line for line in raw], raw)
-    return Page(raw, raw)
+        return Document([line[:-1] if line.endswith("\r") else line for line in raw], raw)
+    return Document(raw, raw)
 
 
 def _is_code(text: str, source: Source, command) -> bool:
@@ -166,33 +166,33 @@ def _is_code(text: str, source: Source, command) -> bool:
     )
 
 
-def _whole(page):
+def _whole(document):
     """A plan that shows every line as it is rendered, as far as the client's cap allows."""
     from contextkernel.normalize.layout import Plan, Rank, Unit
 
-    return Plan([Unit(index, index, Rank.MUST) for index in range(len(page.lines))])
+    return Plan([Unit(index, index, Rank.MUST) for index in range(len(document.lines))])
 
 
-def _plan(page, ask, too_long: bool):
-    """The plan of the first format that knows the page, else the plain one."""
+def _plan(document, ask, too_long: bool):
+    """The plan of the first format that knows the document, else the plain one."""
     from contextkernel.normalize.formats import candidates
 
-    if len(page.lines) > MANY and sum(map(len, page.lines)) < SPARSE * len(page.lines):
-        return import_module("contextkernel.normalize.sparse").plan(page, ask)
-    sample = _sample(page.lines)
+    if len(document.lines) > MANY and sum(map(len, document.lines)) < SPARSE * len(document.lines):
+        return import_module("contextkernel.normalize.sparse").plan(document, ask)
+    sample = _sample(document.lines)
     for row in candidates(sample, ask.command):
         plan = import_module("contextkernel.normalize.formats." + row.module).plan(
-            page, ask, *row.arguments
+            document, ask, *row.arguments
         )
         if plan is not None:
-            return plan if plan.units else _whole(page) if too_long else None
+            return plan if plan.units else _whole(document) if too_long else None
     from contextkernel.normalize.formats import plain
 
-    return plain.plan(page, ask)
+    return plain.plan(document, ask)
 
 
 def _sample(lines) -> str:
-    """The start and the end of a page, for telling its format."""
+    """The start and the end of a document, for telling its format."""
     head, size = [], 0
     for line in lines:
         if size > SAMPLE_HEAD:
@@ -210,27 +210,27 @@ def _sample(lines) -> str:
     return "\n".join(head + ["\f"] + tail[::-1])
 
 
-def _composed(text: str, page, plan, ask) -> Normalized:
+def _composed(text: str, document, plan, ask) -> Normalized:
     """The text of a plan, with its head mark; no text at all changes when nothing was hidden or
     folded.
     """
     from contextkernel.normalize.layout import fit
     from contextkernel.normalize.render import composed
 
-    stretches = fit(page, plan, ask)
+    stretches = fit(document, plan, ask)
     head = []
     if ask.exit_code:
         head = [""]  # the verdict: it tells how many lines are shown
     elif plan.words:
         head = [marks.note(plan.words, ask.handle)]
-    normalized = composed(page, stretches, head)
+    normalized = composed(document, stretches, head)
     if ask.exit_code:
         line = marks.verdict(
-            ask.exit_code, len(page.raw), normalized.text.count("\n"), plan.words, ask.handle
+            ask.exit_code, len(document.raw), normalized.text.count("\n"), plan.words, ask.handle
         )
         normalized = normalized._replace(text=line + normalized.text)
     elif f"recall {ask.handle}]" not in normalized.text:  # a mark in the raw text may be anybody's
-        line = marks.note(f"as a terminal shows it, {len(page.raw)} lines raw", ask.handle)
+        line = marks.note(f"as a terminal shows it, {len(document.raw)} lines raw", ask.handle)
         normalized = Normalized(line + "\n" + normalized.text, normalized.edits, 1)
     return normalized
 

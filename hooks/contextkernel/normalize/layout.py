@@ -1,4 +1,4 @@
-"""The plan for a page: units with ranks, and the choice of those that fit the room."""
+"""The plan for an output: units with ranks, and the choice of those that fit the room."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ from typing import NamedTuple
 
 from contextkernel import marks
 from contextkernel.normalize.commands import Command
-from contextkernel.normalize.document import Page
+from contextkernel.normalize.document import Document
 
 
 class Rank:
@@ -28,7 +28,7 @@ class Rank:
 
 
 class Ask(NamedTuple):
-    """What a format may know besides the page."""
+    """What a format may know besides the document."""
 
     handle: str
     exit_code: int = 0
@@ -39,7 +39,7 @@ class Ask(NamedTuple):
 
 
 class Unit(NamedTuple):
-    """Page lines `first` to `last` (0-based, inclusive) that are shown together or not at all.
+    """Lines `first` to `last` (0-based, inclusive) that are shown together or not at all.
 
     `lines`: what stands in for them, or None for the lines themselves.  `turn` orders units of one
     rank.
@@ -54,19 +54,19 @@ class Unit(NamedTuple):
 
 
 class Plan(NamedTuple):
-    """Units in page order; page lines in no unit are hidden.  `words`: what the mark at the top
+    """Units in order; lines in no unit are hidden.   `words`: what the mark at the top
     says, "" for none.
     """
 
     units: list[Unit]
     words: str = ""
-    digest: object = None  # callable (first, last page line) -> words for a gap's mark
+    digest: object = None  # callable (first, last line) -> words for a gap's mark
     room: int = 0  # overrides Ask.room
-    page: Page | None = None  # the page that the units speak of, when it is not the given one
+    document: Document | None = None  # the one that the units speak of, when not the given one
 
 
 class Stretch(NamedTuple):
-    """Page lines and what stands for them; `lines` None: themselves."""
+    """Lines and what stands for them; `lines` None: themselves."""
 
     first: int
     last: int
@@ -79,36 +79,36 @@ RESERVE = 1200  # characters that facts leave to notable lines
 SMALL_GAP = 150  # characters; a gap of fewer is shown, since mark and break in reading cost as much
 
 
-def fit(page: Page, plan: Plan, ask: Ask) -> list[Stretch]:
-    """The stretches of a page: chosen units, small gaps, and marks for everything else."""
+def fit(document: Document, plan: Plan, ask: Ask) -> list[Stretch]:
+    """The stretches of a document: chosen units, small gaps, and marks for everything else."""
     units = plan.units
-    chosen = _chosen(page, units, plan.room or ask.room, ask.hard)
+    chosen = _chosen(document, units, plan.room or ask.room, ask.hard)
     stretches: list[Stretch] = []
     at = 0
     for unit, taken in zip(units, chosen):
         if not taken:
             continue
         if unit.first > at:
-            stretches += _gap(page, plan, ask, at, unit.first - 1)
+            stretches += _gap(document, plan, ask, at, unit.first - 1)
         stretches.append(
             Stretch(
                 unit.first, unit.last, None if unit.lines is None else list(unit.lines), unit.rule
             )
         )
         at = unit.last + 1
-    if at < len(page.lines):
-        stretches += _gap(page, plan, ask, at, len(page.lines) - 1)
+    if at < len(document.lines):
+        stretches += _gap(document, plan, ask, at, len(document.lines) - 1)
     return stretches
 
 
-def cost(page: Page, unit: Unit) -> int:
+def cost(document: Document, unit: Unit) -> int:
     """Characters a unit takes when shown, line breaks included."""
     if unit.lines is not None:
         return sum(map(len, unit.lines)) + len(unit.lines)
-    return sum(map(len, page.lines[unit.first : unit.last + 1])) + unit.last - unit.first + 1
+    return sum(map(len, document.lines[unit.first : unit.last + 1])) + unit.last - unit.first + 1
 
 
-def _chosen(page: Page, units: Sequence[Unit], room: int, hard: int) -> list[bool]:
+def _chosen(document: Document, units: Sequence[Unit], room: int, hard: int) -> list[bool]:
     """Which units are shown: by rank and turn, each with the price of the gap it opens."""
     taken = [False] * len(units)
     used = 160  # the verdict and one mark
@@ -125,7 +125,7 @@ def _chosen(page: Page, units: Sequence[Unit], room: int, hard: int) -> list[boo
         near_after = (
             index + 1 < len(units) and taken[index + 1] and units[index + 1].first == unit.last + 1
         )
-        price = cost(page, unit) + (
+        price = cost(document, unit) + (
             -MARK_COST if near and near_after else 0 if near or near_after else MARK_COST
         )
         limit = limits[unit.rank]
@@ -143,12 +143,15 @@ def _ordered(units: Sequence[Unit]) -> list[int]:
     return [index for key in sorted(groups) for index in groups[key]]
 
 
-def _gap(page: Page, plan: Plan, ask: Ask, first: int, last: int) -> list[Stretch]:
+def _gap(document: Document, plan: Plan, ask: Ask, first: int, last: int) -> list[Stretch]:
     """A hidden range as its mark, or the lines themselves when they are no longer than one."""
-    if last - first < 4 and sum(map(len, page.lines[first : last + 1])) + last - first <= SMALL_GAP:
+    if (
+        last - first < 4
+        and sum(map(len, document.lines[first : last + 1])) + last - first <= SMALL_GAP
+    ):
         return [Stretch(first, last, None, "gap")]
     words = plan.digest(first, last) if callable(plan.digest) else ""
-    raw_first, raw_last = page.span(first, last)
+    raw_first, raw_last = document.span(first, last)
     mark = (
         marks.gap(raw_first, raw_last, words, ask.handle)
         if last - first >= 7 or words

@@ -2,22 +2,22 @@
 
 from __future__ import annotations
 
-from contextkernel.normalize.document import Page
+from contextkernel.normalize.document import Document
 from contextkernel.normalize.layout import Ask, Plan, Rank
 from contextkernel.normalize.survey import HEAD, TAIL, Survey, unit_of
 
 EMPTY = 3  # characters; lines of no more are shown at the ends only
 
 
-def plan(page: Page, ask: Ask) -> Plan:
-    """The plan for a page of which each line would cost more work than it holds characters."""
-    held = [index for index, line in enumerate(page.lines) if len(line) > EMPTY]
+def plan(document: Document, ask: Ask) -> Plan:
+    """The plan for a document of which each line would cost more work than it holds characters."""
+    held = [index for index, line in enumerate(document.lines) if len(line) > EMPTY]
     ranks: dict[int, int] = {
         held[at]: rank
-        for at, rank in Survey([page.lines[index] for index in held], bool(ask.exit_code))
+        for at, rank in Survey([document.lines[index] for index in held], bool(ask.exit_code))
         .ranks()
         .items()
     }
-    for index in list(range(HEAD)) + list(range(len(page.lines) - TAIL, len(page.lines))):
+    for index in list(range(HEAD)) + list(range(len(document.lines) - TAIL, len(document.lines))):
         ranks[index] = min(Rank.FACT, ranks.get(index, Rank.FACT))
-    return Plan([unit_of(page, index, rank) for index, rank in sorted(ranks.items())])
+    return Plan([unit_of(document, index, rank) for index, rank in sorted(ranks.items())])

@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from itertools import compress
 
-from contextkernel.normalize.document import Page
+from contextkernel.normalize.document import Document
 from contextkernel.normalize.layout import Ask, Rank, Unit
 from contextkernel.normalize.render import KEPT_END, KEPT_START, LONG
 from contextkernel.normalize.severity import CALM, FAULT, WARNING, first_fault, severity
@@ -23,7 +23,7 @@ WORD = re.compile(r"[^\W\d_]{4,}")
 NO_WORDS = {ord(c): None for c in "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789_"}
 
 
-def room_for(page: Page, survey: Survey, ask: Ask) -> int:
+def room_for(document: Document, survey: Survey, ask: Ask) -> int:
     """Characters to aim at: more for a text that does not repeat itself, as nothing stands for a
     line left out.
     """
@@ -37,11 +37,11 @@ def room_for(page: Page, survey: Survey, ask: Ask) -> int:
     )
 
 
-def unit_of(page: Page, index: int, rank: int, long: int = LONG) -> Unit:
+def unit_of(document: Document, index: int, rank: int, long: int = LONG) -> Unit:
     """One line as a unit; a very long one is clipped in the middle, inside a mark-free ellipsis
     that counts what it hides.
     """
-    line = page.lines[index]
+    line = document.lines[index]
     if len(line) > long or len(line) > LONG and line.count(" ") < len(line) // 40:
         return Unit(index, index, rank, (clipped(line),), "clip")
     return Unit(index, index, rank)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 
-from contextkernel.normalize.document import Page
+from contextkernel.normalize.document import Document
 from contextkernel.normalize.layout import Ask, Plan, Rank, Unit
 from contextkernel.normalize.survey import Survey, room_for, unit_of
 
@@ -15,17 +15,17 @@ STAMPED = re.compile(
 SHARE = 0.8
 
 
-def plan(page: Page, ask: Ask) -> Plan | None:
+def plan(document: Document, ask: Ask) -> Plan | None:
     """The log without its prefixes; None when fewer than eight in ten lines have one."""
-    matches = [STAMPED.match(line) for line in page.lines]
+    matches = [STAMPED.match(line) for line in document.lines]
     if sum(match is not None for match in matches) < SHARE * sum(
-        1 for line in page.lines if line.strip()
+        1 for line in document.lines if line.strip()
     ):
         return None
-    texts = [match.group("text") if match else line for match, line in zip(matches, page.lines)]
-    first = list(range(len(texts))) if page.first is None else page.first
-    last = first if page.last is None else page.last
-    bare = Page(texts, page.raw, first, last)
+    texts = [match.group("text") if match else line for match, line in zip(matches, document.lines)]
+    first = list(range(len(texts))) if document.first is None else document.first
+    last = first if document.last is None else document.last
+    bare = Document(texts, document.raw, first, last)
     survey = Survey(texts, bool(ask.exit_code))
     units: list[Unit] = []
     ranks = survey.ranks()

@@ -8,7 +8,7 @@ import re
 from typing import NamedTuple
 
 from contextkernel import marks
-from contextkernel.normalize.document import Page
+from contextkernel.normalize.document import Document
 from contextkernel.normalize.layout import Ask, Plan, Rank, Unit
 from contextkernel.normalize.severity import FAULT, severity
 from contextkernel.normalize.survey import Survey, unit_of
@@ -55,7 +55,7 @@ LISTS_ROOM = 4400  # characters of all lists
 
 
 class Entry(NamedTuple):
-    """One diagnostic: its page lines with excerpt, its kind, its place and what differs within
+    """One diagnostic: its lines with excerpt, its kind, its place and what differs within
     the kind.
     """
 
@@ -69,39 +69,39 @@ class Entry(NamedTuple):
     braced: bool = False
 
 
-def plan(page: Page, ask: Ask) -> Plan | None:
+def plan(document: Document, ask: Ask) -> Plan | None:
     """First of each kind whole with the places of the others; None when there are few
     diagnostics.
     """
-    entries = _entries(page.lines)
+    entries = _entries(document.lines)
     covered = sum(entry.last - entry.first + 1 for entry in entries)
     if len(entries) >= RUNNING and len(
         {(entry.path, entry.place) for entry in entries}
     ) < PLACES * len(entries):
         return None
-    if len(entries) < FEWEST or covered < 0.4 * sum(1 for line in page.lines if line.strip()):
+    if len(entries) < FEWEST or covered < 0.4 * sum(1 for line in document.lines if line.strip()):
         return None
     kinds: dict[str, list[Entry]] = {}
     for entry in entries:
         kinds.setdefault(entry.kind, []).append(entry)
-    survey = Survey(page.lines, bool(ask.exit_code))
-    inside = bytearray(len(page.lines))
+    survey = Survey(document.lines, bool(ask.exit_code))
+    inside = bytearray(len(document.lines))
     units: list[Unit] = []
     room = [LISTS_ROOM if ask.exit_code else 2 * LISTS_ROOM]
     for turn, members in enumerate(
         sorted(kinds.values(), key=lambda group: (group[0].level, -len(group)))
     ):
-        units += _group_units(page, members, turn, ask.handle, room)
+        units += _group_units(document, members, turn, ask.handle, room)
         for entry in members:
             for index in range(entry.first, entry.last + 1):
                 inside[index] = 1
     must = survey.novel() | {
-        i for i, line in enumerate(page.lines) if not inside[i] and severity(line) == FAULT
+        i for i, line in enumerate(document.lines) if not inside[i] and severity(line) == FAULT
     }
     for index, rank in survey.ranks().items():
         if not inside[index]:
             units.append(
-                unit_of(page, index, Rank.MUST if rank <= Rank.FACT and index in must else rank)
+                unit_of(document, index, Rank.MUST if rank <= Rank.FACT and index in must else rank)
             )
     units.sort()
     return Plan(
@@ -110,7 +110,7 @@ def plan(page: Page, ask: Ask) -> Plan | None:
 
 
 def _group_units(
-    page: Page, members: list[Entry], turn: int, handle: str, room: list[int]
+    document: Document, members: list[Entry], turn: int, handle: str, room: list[int]
 ) -> list[Unit]:
     first = members[0]
     rank = Rank.FACT if first.level == 0 else Rank.NOTABLE if first.level == 1 else Rank.CONTEXT
@@ -118,7 +118,7 @@ def _group_units(
         return [Unit(e.first, e.last, rank, None, "gap", turn) for e in members]
     places = _places(members[1:], room)
     mark = marks.note(f"{len(members) - 1} more {'like this'} below, by place", handle)
-    body = [page.shown(i)[:1200] for i in range(first.first, first.last + 1)]
+    body = [document.shown(i)[:1200] for i in range(first.first, first.last + 1)]
     units = [
         Unit(
             first.first,

@@ -8,7 +8,7 @@ import re
 from bisect import bisect_left, bisect_right
 from typing import NamedTuple
 
-from contextkernel.normalize.document import Page
+from contextkernel.normalize.document import Document
 from contextkernel.normalize.layout import Ask, Plan, Rank, Unit
 from contextkernel.normalize.severity import FAULT, severity
 
@@ -33,32 +33,32 @@ class Part(NamedTuple):
     file: int
 
 
-def plan(page: Page, ask: Ask) -> Plan | None:
+def plan(document: Document, ask: Ask) -> Plan | None:
     """All lines of a small diff (nothing to do), else headers and hunks by turns; None when
     there is no hunk.
     """
-    parts = _parts(page.lines)
+    parts = _parts(document.lines)
     hunks = [part for part in parts if part.kind == "hunk"]
     if not hunks:
         return None
     changed = sum(
         line[:1] in "+-"
         for part in hunks
-        for line in page.lines[part.first : part.last + 1]
+        for line in document.lines[part.first : part.last + 1]
         if line
     )
-    size = sum(map(len, page.lines)) + len(page.lines)
+    size = sum(map(len, document.lines)) + len(document.lines)
     small = changed <= WHOLE
-    if small and size < ask.hard and not _foreign(page.lines, parts):
+    if small and size < ask.hard and not _foreign(document.lines, parts):
         return Plan([])
-    names = _names(page.lines, parts)
+    names = _names(document.lines, parts)
     units: list[Unit] = []
     turns: dict = {}
     for part in parts:
-        if part.kind == "text" and not _is_message(page.lines, part):
-            units += _foreign_units(page, part, ask)
+        if part.kind == "text" and not _is_message(document.lines, part):
+            units += _foreign_units(document, part, ask)
         elif part.kind == "text":
-            units += _text_units(page, part)
+            units += _text_units(document, part)
         elif small:
             units.append(Unit(part.first, part.last, Rank.MUST))
         elif part.kind == "head":
@@ -67,9 +67,9 @@ def plan(page: Page, ask: Ask) -> Plan | None:
                     index,
                     index,
                     Rank.MUST
-                    if FILE.match(page.lines[index])
+                    if FILE.match(document.lines[index])
                     else Rank.NOTABLE
-                    if page.lines[index][:3]
+                    if document.lines[index][:3]
                     in ("---", "+++", "ind", "new", "del", "old", "ren", "sim", "Bin")
                     else Rank.RARE,
                 )
@@ -77,11 +77,11 @@ def plan(page: Page, ask: Ask) -> Plan | None:
             ]
         else:
             turn = turns[part.file] = turns.get(part.file, -1) + 1
-            units += _hunk_units(page, part, turn, _is_generated(names[part.file]))
+            units += _hunk_units(document, part, turn, _is_generated(names[part.file]))
     return Plan(
         units,
         "" if small else "diff shown in part, not a patch",
-        _digest(page.lines, parts, names),
+        _digest(document.lines, parts, names),
         0 if ask.exit_code else ROOM,
     )
 
@@ -174,22 +174,23 @@ def _foreign(lines: list[str], parts: list[Part]) -> bool:
     return any(part.kind == "text" and not _is_message(lines, part) for part in parts)
 
 
-def _foreign_units(page: Page, part: Part, ask: Ask) -> list[Unit]:
+def _foreign_units(document: Document, part: Part, ask: Ask) -> list[Unit]:
     """Another command's output beside the diff, by its templates."""
     from contextkernel.normalize.survey import Survey, unit_of
 
-    survey = Survey(page.lines[part.first : part.last + 1], bool(ask.exit_code))
+    survey = Survey(document.lines[part.first : part.last + 1], bool(ask.exit_code))
     return [
-        unit_of(page, part.first + index, rank) for index, rank in sorted(survey.ranks().items())
+        unit_of(document, part.first + index, rank)
+        for index, rank in sorted(survey.ranks().items())
     ]
 
 
-def _text_units(page: Page, part: Part) -> list[Unit]:
+def _text_units(document: Document, part: Part) -> list[Unit]:
     """Commit headers and messages: hash, subject and faults first."""
     units = []
     body = 0
     for index in range(part.first, part.last + 1):
-        line = page.lines[index]
+        line = document.lines[index]
         body = (
             0
             if line.startswith("commit ")
@@ -206,8 +207,8 @@ def _text_units(page: Page, part: Part) -> list[Unit]:
     return units
 
 
-def _hunk_units(page: Page, part: Part, turn: int, generated: bool) -> list[Unit]:
-    lines = page.lines
+def _hunk_units(document: Document, part: Part, turn: int, generated: bool) -> list[Unit]:
+    lines = document.lines
     header = Unit(part.first, part.first, Rank.FACT if turn < 40 else Rank.NOTABLE)
     odd = [
         i

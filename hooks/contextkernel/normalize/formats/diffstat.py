@@ -6,7 +6,7 @@ from __future__ import annotations
 
 import re
 
-from contextkernel.normalize.document import Page
+from contextkernel.normalize.document import Document
 from contextkernel.normalize.layout import Ask, Plan, Rank, Unit
 
 ROW = re.compile(
@@ -16,11 +16,11 @@ FEWEST = 8
 ROOM = 20000
 
 
-def plan(page: Page, ask: Ask) -> Plan | None:
+def plan(document: Document, ask: Ask) -> Plan | None:
     """Rows without padding; None for a text that is mostly something else."""
-    rows = [ROW.match(line) for line in page.lines]
+    rows = [ROW.match(line) for line in document.lines]
     if sum(row is not None for row in rows) < max(
-        FEWEST, 0.7 * sum(1 for line in page.lines if line.strip())
+        FEWEST, 0.7 * sum(1 for line in document.lines if line.strip())
     ):
         return None
     units: list[Unit] = []

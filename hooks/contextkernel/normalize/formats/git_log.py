@@ -6,7 +6,7 @@ from __future__ import annotations
 
 import re
 
-from contextkernel.normalize.document import Page
+from contextkernel.normalize.document import Document
 from contextkernel.normalize.layout import Ask, Plan, Rank, Unit
 from contextkernel.normalize.severity import FAULT, severity
 
@@ -33,20 +33,20 @@ HASH = 12  # digits that stay: unique in any repository of practical size, and g
 ROOM = 11000
 
 
-def plan(page: Page, ask: Ask) -> Plan | None:
+def plan(document: Document, ask: Ask) -> Plan | None:
     """Headers as one line each; None when the text does not begin with a commit."""
-    starts = [i for i, line in enumerate(page.lines) if COMMIT.match(line)]
+    starts = [i for i, line in enumerate(document.lines) if COMMIT.match(line)]
     if len(starts) < 3 or starts[0] != 0:
         return None
-    foreign = _foreign(page.lines, starts)
-    tail = next((i for i in foreign if i > starts[-1]), len(page.lines))
-    if len(foreign) > FOREIGN or sum(map(len, page.lines[tail:])) > FOREIGN_ROOM:
+    foreign = _foreign(document.lines, starts)
+    tail = next((i for i in foreign if i > starts[-1]), len(document.lines))
+    if len(foreign) > FOREIGN or sum(map(len, document.lines[tail:])) > FOREIGN_ROOM:
         return None  # the output of another command follows
     units: list[Unit] = []
-    same = _constant(page.lines, starts)
+    same = _constant(document.lines, starts)
     for turn, (start, end) in enumerate(zip(starts, starts[1:] + [tail])):
-        units += _commit(page.lines, start, end, turn, same)
-    units += [Unit(i, i, Rank.MUST, turn=-1) for i in range(tail, len(page.lines))]
+        units += _commit(document.lines, start, end, turn, same)
+    units += [Unit(i, i, Rank.MUST, turn=-1) for i in range(tail, len(document.lines))]
     words = (
         "; on all commits " + ", ".join(value for value in same.values() if value)
         if any(same.values())

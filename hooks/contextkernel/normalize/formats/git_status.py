@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import re
 
-from contextkernel.normalize.document import Page
+from contextkernel.normalize.document import Document
 from contextkernel.normalize.formats.path_list import folders
 from contextkernel.normalize.layout import Ask, Plan, Rank, Unit
 from contextkernel.normalize.survey import Survey, unit_of
@@ -37,22 +37,22 @@ FOREIGN, FOREIGN_ROOM = (
 WIDER_ROOM = 4000  # such characters on success; then also one line for four paths
 
 
-def plan(page: Page, ask: Ask) -> Plan | None:
+def plan(document: Document, ask: Ask) -> Plan | None:
     """Runs of one status code grouped by folder; lines as they are when there are few paths."""
-    rows = _rows(page.lines)
+    rows = _rows(document.lines)
     foreign = {
         i
-        for i, line in enumerate(page.lines)
+        for i, line in enumerate(document.lines)
         if rows[i] is None and line.strip() and not OWN.match(line)
     }
     most = FOREIGN if ask.exit_code else max(FOREIGN, sum(row is not None for row in rows) // 4)
-    if len(foreign) > most or sum(len(page.lines[i]) for i in foreign) > (
+    if len(foreign) > most or sum(len(document.lines[i]) for i in foreign) > (
         FOREIGN_ROOM if ask.exit_code else WIDER_ROOM
     ):
         return None
     room = FAILURE_ROOM if ask.exit_code else ROOM
     many = sum(row is not None for row in rows) > MANY
-    survey = Survey(page.lines, bool(ask.exit_code))
+    survey = Survey(document.lines, bool(ask.exit_code))
     ranks = survey.ranks()
     units: list[Unit] = []
     start = 0
@@ -62,9 +62,9 @@ def plan(page: Page, ask: Ask) -> Plan | None:
             if row or len(rows) < 400:
                 units.append(Unit(start, start, Rank.MUST, turn=-(start in foreign)))
             elif start in foreign:
-                units.append(unit_of(page, start, Rank.MUST)._replace(turn=-1))
+                units.append(unit_of(document, start, Rank.MUST)._replace(turn=-1))
             elif start in ranks:
-                units.append(unit_of(page, start, ranks[start]))
+                units.append(unit_of(document, start, ranks[start]))
             start += 1
             continue
         while (

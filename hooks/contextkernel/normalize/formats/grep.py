@@ -8,7 +8,7 @@ import re
 from bisect import bisect_left, bisect_right
 from typing import NamedTuple
 
-from contextkernel.normalize.document import Page
+from contextkernel.normalize.document import Document
 from contextkernel.normalize.layout import Ask, Plan, Rank, Unit
 from contextkernel.normalize.needle import pattern_of
 from contextkernel.normalize.outliers import outliers
@@ -75,23 +75,23 @@ class Search(NamedTuple):
     numbers: bool = False
 
 
-def plan(page: Page, ask: Ask) -> Plan | None:
+def plan(document: Document, ask: Ask) -> Plan | None:
     """Hits grouped by file; None when the text is something else, or paths do not repeat."""
     search = _search(ask)
-    if search.any and _is_alone(page.lines, search):
-        return _plan_alone(page, ask)
-    if not search.any and not _is_likely(page.lines):
+    if search.any and _is_alone(document.lines, search):
+        return _plan_alone(document, ask)
+    if not search.any and not _is_likely(document.lines):
         return None
-    hits = _hits(page.lines, search.paths)
-    lines = sum(1 for line in page.lines if line.strip() and line != "--")
+    hits = _hits(document.lines, search.paths)
+    lines = sum(1 for line in document.lines if line.strip() and line != "--")
     if len(hits) < 5 or len(hits) < SHARE * lines:
         return None
     if not search.paths and (
         sum(DIAGNOSTIC.match(hit.rest) is not None for hit in hits) > len(hits) // 2
-        or _is_running(page.lines, hits)
+        or _is_running(document.lines, hits)
     ):
         return None
-    return _planned(page, ask, hits, "grouped by file: path, then line:text")
+    return _planned(document, ask, hits, "grouped by file: path, then line:text")
 
 
 def _is_likely(lines: list[str]) -> bool:
@@ -105,7 +105,7 @@ def _is_likely(lines: list[str]) -> bool:
     ) >= len(some)
 
 
-def _planned(page: Page, ask: Ask, hits: list[Hit], words: str) -> Plan:
+def _planned(document: Document, ask: Ask, hits: list[Hit], words: str) -> Plan:
     matcher = _matcher(ask)
     faulty, ranks = _judged(hits, ask.room if ask.exit_code else ROOM)
     units: list[Unit] = []
@@ -120,17 +120,17 @@ def _planned(page: Page, ask: Ask, hits: list[Hit], words: str) -> Plan:
             and hits[end + 1].index == hits[end].index + 1
         ):
             end += 1
-        units += _file_units(page, hits[at : end + 1], turns, faults, faulty, ranks, matcher)
+        units += _file_units(document, hits[at : end + 1], turns, faults, faulty, ranks, matcher)
         at = end + 1
     known = {hit.index for hit in hits}
     units += [
         Unit(i, i, Rank.NOTABLE)
-        for i, line in enumerate(page.lines)
+        for i, line in enumerate(document.lines)
         if i not in known and line.strip() and line != "--"
     ]
     units += [
         Unit(i, i, Rank.CONTEXT)
-        for i, line in enumerate(page.lines)
+        for i, line in enumerate(document.lines)
         if i not in known and (not line.strip() or line == "--")
     ]
     units.sort()
@@ -247,12 +247,12 @@ def _is_alone(lines: list[str], search: Search) -> bool:
     return sum(TIMED.search(line[:EARLY]) is not None for line in filled) <= len(filled) // 2
 
 
-def _plan_alone(page: Page, ask: Ask) -> Plan | None:
+def _plan_alone(document: Document, ask: Ask) -> Plan | None:
     """All of it while there is room: what is edited next is found by these numbers."""
-    if sum(map(len, page.lines)) + len(page.lines) < ROOM:
+    if sum(map(len, document.lines)) + len(document.lines) < ROOM:
         return Plan([])
-    hits = [Hit(index, "", line) for index, line in enumerate(page.lines) if ALONE.match(line)]
-    return _planned(page, ask, hits, "")
+    hits = [Hit(index, "", line) for index, line in enumerate(document.lines) if ALONE.match(line)]
+    return _planned(document, ask, hits, "")
 
 
 def _is_running(lines: list[str], hits: list[Hit]) -> bool:
@@ -267,7 +267,7 @@ def _is_running(lines: list[str], hits: list[Hit]) -> bool:
 
 
 def _judged(hits: list[Hit], room: int) -> tuple[set[int], dict[int, int]]:
-    """Page lines of faulty hits; and of those that must not go, with their ranks: the few
+    """Lines of faulty hits; and of those that must not go, with their ranks: the few
     faults, the few that resemble no other, the outliers.  No ranks when all hits have room.
     """
     if sum(len(hit.rest) + 1 for hit in hits) < room // 2:
@@ -373,7 +373,7 @@ def _matcher(ask: Ask) -> re.Pattern | None:
 
 
 def _file_units(
-    page: Page,
+    document: Document,
     hits: list[Hit],
     turns: dict[str, int],
     faults: dict[str, int],
@@ -402,7 +402,7 @@ def _file_units(
             and not first
             and units[0].rank > Rank.NOTABLE
         ):  # with its path: the line that names it may be left out
-            line = page.lines[hit.index]
+            line = document.lines[hit.index]
             units.append(
                 Unit(
                     hit.index,

@@ -4,7 +4,7 @@ markup are left out.
 
 from __future__ import annotations
 
-from contextkernel.normalize.document import Page
+from contextkernel.normalize.document import Document
 from contextkernel.normalize.layout import Ask, Plan, Rank, Unit
 from contextkernel.normalize.markup import Piece, pieces
 from contextkernel.normalize.survey import Survey, unit_of
@@ -34,7 +34,7 @@ class Reader:
         self.heading = False
 
     def read(self, text: str) -> None:
-        """Take a whole page."""
+        """Take a whole document."""
         for piece in pieces(text):
             getattr(self, "_take_" + piece.kind)(piece)
         self.flush()
@@ -89,13 +89,13 @@ class Reader:
             self.flush()
 
 
-def plan(page: Page, ask: Ask) -> Plan | None:
+def plan(document: Document, ask: Ask) -> Plan | None:
     """Visible lines in place of the source; None when the markup gives no text."""
     reader = Reader()
-    reader.read("\n".join(page.lines))
+    reader.read("\n".join(document.lines))
     if len(reader.lines) < 3:
         return None
-    text = _page(page, reader.lines)
+    text = _visible(document, reader.lines)
     survey = Survey(text.lines, bool(ask.exit_code))
     ranks = survey.ranks()
     headings = {i for i, line in enumerate(reader.lines) if line[2]}
@@ -111,13 +111,13 @@ def plan(page: Page, ask: Ask) -> Plan | None:
     return Plan(units, "HTML as visible text", survey.digest, 0 if ask.exit_code else ROOM, text)
 
 
-def _page(page: Page, found: list[tuple[int, str, bool]]) -> Page:
-    """The visible lines as a page: each stands for its source lines up to the next one's."""
+def _visible(document: Document, found: list[tuple[int, str, bool]]) -> Document:
+    """The visible lines as a document: each stands for its source lines up to the next one's."""
     firsts: list[int] = []
     texts: list[str] = []
     for number, text, _ in found:
         firsts.append(number - 1 if firsts else 0)
         texts.append(text)
-    source_first = [page.span(f, f)[0] - 1 for f in firsts]
-    lasts = [max(a, b - 1) for a, b in zip(source_first, source_first[1:] + [len(page.raw)])]
-    return Page(texts, page.raw, source_first, lasts)
+    source_first = [document.span(f, f)[0] - 1 for f in firsts]
+    lasts = [max(a, b - 1) for a, b in zip(source_first, source_first[1:] + [len(document.raw)])]
+    return Document(texts, document.raw, source_first, lasts)

@@ -8,7 +8,7 @@ import json
 from typing import Any, NamedTuple
 
 from contextkernel import marks
-from contextkernel.normalize.document import Page
+from contextkernel.normalize.document import Document
 from contextkernel.normalize.layout import Ask, Plan, Rank, Unit
 from contextkernel.normalize.outliers import far_or_rare
 from contextkernel.normalize.severity import FAULT, severity
@@ -51,25 +51,25 @@ class Refused(ValueError):
     """
 
 
-def plan(page: Page, ask: Ask) -> Plan | None:
+def plan(document: Document, ask: Ask) -> Plan | None:
     """The document as outline and table in place of the whole text; None when it is no JSON or
     holds no such list.
     """
-    text = "\n".join(page.lines)
+    text = "\n".join(document.lines)
     lead = len(text) - len(text.lstrip())
     if len(text) < LEAST or len(text) > MOST or text[lead : lead + 1] not in "[{":
         return None
     try:
-        document = json.loads(text, parse_float=Raw, parse_int=Raw, object_pairs_hook=_unique)
-        if len(text) < PROSE_MOST and _prose(document) > len(text) // 2:
+        value = json.loads(text, parse_float=Raw, parse_int=Raw, object_pairs_hook=_unique)
+        if len(text) < PROSE_MOST and _prose(value) > len(text) // 2:
             return Plan([])  # comments, issue bodies: words that nothing stands for
-        lines = _lines(document, ask)
+        lines = _lines(value, ask)
     except (ValueError, RecursionError):
         return None
     if not lines:
         return None
     return Plan(
-        [Unit(0, len(page.lines) - 1, Rank.MUST, tuple(lines), "json")],
+        [Unit(0, len(document.lines) - 1, Rank.MUST, tuple(lines), "json")],
         "JSON as outline and table",
         None,
         10**9,
@@ -96,8 +96,8 @@ def _unique(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
     return found
 
 
-def _lines(document: Any, ask: Ask) -> list[str]:
-    path, rows = _largest(document)
+def _lines(value: Any, ask: Ask) -> list[str]:
+    path, rows = _largest(value)
     if len(rows) < FEWEST:
         return []
     table = _table(rows, path or "$", ask)
@@ -105,8 +105,10 @@ def _lines(document: Any, ask: Ask) -> list[str]:
         return []
     holder = "@table@"
     outline = (
-        json.dumps(_outlined(document, rows, holder), ensure_ascii=False, indent=1, default=str)
-        if document is not rows
+        json.dumps(
+            _with_placeholder(value, rows, holder), ensure_ascii=False, indent=1, default=str
+        )
+        if value is not rows
         else ""
     )
     around = (
@@ -141,19 +143,17 @@ def _cut(lines: list[str], ask: Ask) -> list[str]:
     ]
 
 
-def _largest(document: Any, path: str = "", depth: int = 0) -> tuple[str, list[dict[str, Any]]]:
+def _largest(value: Any, path: str = "", depth: int = 0) -> tuple[str, list[dict[str, Any]]]:
     """The list of objects with the most cells, and its path."""
     best: tuple[str, list[Any]] = (path, [])
-    if isinstance(document, list):
-        objects = [item for item in document if isinstance(item, dict)]
-        if len(objects) == len(document) >= FEWEST:
-            best = (path, document)
+    if isinstance(value, list):
+        objects = [item for item in value if isinstance(item, dict)]
+        if len(objects) == len(value) >= FEWEST:
+            best = (path, value)
+        children = [(path + "[]", item) for item in value[:50]] if not best[1] and depth < 6 else []
+    elif isinstance(value, dict):
         children = (
-            [(path + "[]", item) for item in document[:50]] if not best[1] and depth < 6 else []
-        )
-    elif isinstance(document, dict):
-        children = (
-            [((path + "." if path else "") + key, value) for key, value in document.items()]
+            [((path + "." if path else "") + key, inner) for key, inner in value.items()]
             if depth < 6
             else []
         )
@@ -167,14 +167,14 @@ def _largest(document: Any, path: str = "", depth: int = 0) -> tuple[str, list[d
     return best
 
 
-def _outlined(document: Any, rows: Any, holder: str) -> Any:
-    if document is rows:
+def _with_placeholder(value: Any, rows: Any, holder: str) -> Any:
+    if value is rows:
         return holder
-    if isinstance(document, dict):
-        return {key: _outlined(value, rows, holder) for key, value in document.items()}
-    if isinstance(document, list):
-        return [_outlined(value, rows, holder) for value in document]
-    return document if not isinstance(document, Raw) else _number(document)
+    if isinstance(value, dict):
+        return {key: _with_placeholder(inner, rows, holder) for key, inner in value.items()}
+    if isinstance(value, list):
+        return [_with_placeholder(item, rows, holder) for item in value]
+    return value if not isinstance(value, Raw) else _number(value)
 
 
 def _number(raw: Raw) -> Any:

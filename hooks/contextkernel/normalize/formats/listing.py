@@ -7,7 +7,7 @@ from __future__ import annotations
 import re
 from collections import Counter
 
-from contextkernel.normalize.document import Page
+from contextkernel.normalize.document import Document
 from contextkernel.normalize.layout import Ask, Plan, Rank, Unit
 from contextkernel.normalize.outliers import far_or_rare
 
@@ -29,17 +29,17 @@ FOREIGN, FOREIGN_ROOM = (
 )  # lines and characters of another command that may stand among them
 
 
-def plan(page: Page, ask: Ask) -> Plan | None:
+def plan(document: Document, ask: Ask) -> Plan | None:
     """Rows shortened to what differs; None for a text that is no listing."""
-    rows = {i: match for i, match in enumerate(map(ROW.match, page.lines)) if match}
-    if len(rows) >= FEWEST and len(rows) >= 0.6 * sum(1 for line in page.lines if line.strip()):
+    rows = {i: match for i, match in enumerate(map(ROW.match, document.lines)) if match}
+    if len(rows) >= FEWEST and len(rows) >= 0.6 * sum(1 for line in document.lines if line.strip()):
         foreign = [
             line
-            for i, line in enumerate(page.lines)
+            for i, line in enumerate(document.lines)
             if i not in rows and line.strip() and not OWN.match(line)
         ]
         return (
-            _long(page, rows, ask)
+            _long(document, rows, ask)
             if len(foreign) <= FOREIGN and sum(map(len, foreign)) <= FOREIGN_ROOM
             else None
         )
@@ -50,15 +50,15 @@ def plan(page: Page, ask: Ask) -> Plan | None:
         return None  # another command's output may hold lines that look like a folder's name
     headers = [
         i
-        for i, line in enumerate(page.lines)
+        for i, line in enumerate(document.lines)
         if HEADER.match(line)
         and (" " not in line or "/" in line)
-        and (i == 0 or not page.lines[i - 1].strip())
+        and (i == 0 or not document.lines[i - 1].strip())
     ]
-    return _recursive(page, headers, ask) if len(headers) >= 3 else None
+    return _recursive(document, headers, ask) if len(headers) >= 3 else None
 
 
-def _long(page: Page, rows: dict, ask: Ask) -> Plan:
+def _long(document: Document, rows: dict, ask: Ask) -> Plan:
     """ "drwxr-xr-x 4096 docs": links dropped; owner, group and date only where they are not the
     same on all rows.
     """
@@ -72,7 +72,7 @@ def _long(page: Page, rows: dict, ask: Ask) -> Plan:
     linked = {numbers[i] for i in far_or_rare([match.group("links") for match in rows.values()])}
     constant = [f"{key} {first.group(key)}" for key in ("owner", "group", "date") if same[key]]
     units: list[Unit] = []
-    for index, line in enumerate(page.lines):
+    for index, line in enumerate(document.lines):
         match = rows.get(index)
         if match is None:
             drop = not line.strip()
@@ -112,13 +112,19 @@ def _usual(modes: list[str]) -> str:
     return max(sorted(plain), key=lambda mode: plain[mode]) if plain else "-"
 
 
-def _recursive(page: Page, headers: list[int], ask: Ask) -> Plan:
+def _recursive(document: Document, headers: list[int], ask: Ask) -> Plan:
     """ "./src: a.py  b.py" for every folder of ls -R."""
     units: list[Unit] = [Unit(i, i, Rank.MUST) for i in range(headers[0])]
-    for start, end in zip(headers, headers[1:] + [len(page.lines)]):
-        names = [line for line in page.lines[start + 1 : end] if line.strip()]
+    for start, end in zip(headers, headers[1:] + [len(document.lines)]):
+        names = [line for line in document.lines[start + 1 : end] if line.strip()]
         units.append(
-            Unit(start, end - 1, Rank.MUST, (page.lines[start] + " " + "  ".join(names),), "hoist")
+            Unit(
+                start,
+                end - 1,
+                Rank.MUST,
+                (document.lines[start] + " " + "  ".join(names),),
+                "hoist",
+            )
         )
     return Plan(
         units, "a folder is one line, names apart by two blanks", None, 0 if ask.exit_code else ROOM

@@ -7,7 +7,7 @@ from __future__ import annotations
 import re
 from collections import Counter
 
-from contextkernel.normalize.document import Page
+from contextkernel.normalize.document import Document
 from contextkernel.normalize.layout import Ask, Plan, Rank, Unit
 from contextkernel.normalize.severity import CALM, severity
 from contextkernel.normalize.survey import Survey, unit_of
@@ -49,17 +49,17 @@ FEWEST = 12
 FEWEST_OF_PHASE = 4  # rows of one phase, fewer are shown
 
 
-def plan(page: Page, ask: Ask) -> Plan | None:
+def plan(document: Document, ask: Ask) -> Plan | None:
     """Folds phases that only repeat a package named elsewhere; None when there are few such
     lines.
     """
-    phases = [PHASES.match(line) for line in page.lines]
+    phases = [PHASES.match(line) for line in document.lines]
     quiet = {i for i, match in enumerate(phases) if match and _only_repeats(match)}
     counts = Counter(_phase(phases[i]) for i in quiet)
     quiet = {i for i in quiet if counts[_phase(phases[i])] >= FEWEST_OF_PHASE}
     if not quiet or sum(match is not None for match in phases) < FEWEST:
         return None
-    survey = Survey(page.lines, bool(ask.exit_code))
+    survey = Survey(document.lines, bool(ask.exit_code))
     ranks = survey.ranks()
     named: dict[str, int] = {}
     for match in phases:
@@ -67,7 +67,7 @@ def plan(page: Page, ask: Ask) -> Plan | None:
             named[_package(match.group("rest"))] = 1
     units: list[Unit] = []
     for index, match in enumerate(phases):
-        line = page.lines[index]
+        line = document.lines[index]
         if (
             index in quiet
             and severity(line) == CALM
@@ -75,7 +75,7 @@ def plan(page: Page, ask: Ask) -> Plan | None:
         ):
             units.append(Unit(index, index, Rank.MUST, (), "phase"))
         elif index in ranks:
-            units.append(unit_of(page, index, ranks[index]))
+            units.append(unit_of(document, index, ranks[index]))
     if not any(unit.lines == () for unit in units):
         return None
     return Plan(units, "download and unpack lines folded", survey.digest)

@@ -7,7 +7,7 @@ from __future__ import annotations
 import re
 
 from contextkernel import marks
-from contextkernel.normalize.document import Page
+from contextkernel.normalize.document import Document
 from contextkernel.normalize.layout import Ask, Plan, Rank, Unit
 
 PATH = re.compile(r"(?:\./|/|~/|[A-Za-z]:\\)?[\w.@+~#$%(){}\[\]=,&'-][^\t\n:*?\"<>|]*$")
@@ -16,11 +16,11 @@ FEWEST, SHARE = 30, 0.9
 FIRST_NAMES, LAST_NAMES = 6, 2
 
 
-def plan(page: Page, ask: Ask) -> Plan | None:
+def plan(document: Document, ask: Ask) -> Plan | None:
     """Runs of paths as folders with names; None when fewer than nine in ten lines are paths
     below some folder.
     """
-    lines = page.lines
+    lines = document.lines
     at_path = [
         bool(line)
         and "/" in line

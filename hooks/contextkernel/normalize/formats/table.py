@@ -6,7 +6,7 @@ from __future__ import annotations
 
 import re
 
-from contextkernel.normalize.document import Page
+from contextkernel.normalize.document import Document
 from contextkernel.normalize.layout import Ask, Plan, Rank, Unit
 from contextkernel.normalize.outliers import far_or_rare
 from contextkernel.normalize.severity import FAULT, severity
@@ -20,11 +20,11 @@ HEAD_ROWS, TAIL_ROWS = 4, 2
 ALL_ROOM = 3600  # characters; a squeezed table up to this size stays whole
 
 
-def plan(page: Page, ask: Ask) -> Plan | None:
+def plan(document: Document, ask: Ask) -> Plan | None:
     """Rows as units; None when rows do not have the header's number of fields (an empty cell
     would be lost).
     """
-    lines = page.lines
+    lines = document.lines
     if all(
         any(char.isdigit() for char in line)
         for line in [line for line in lines[:12] if line.strip()][:3]
@@ -56,7 +56,7 @@ def plan(page: Page, ask: Ask) -> Plan | None:
         units,
         "table, padding squeezed",
         survey.digest,
-        0 if ask.exit_code else room_for(page, survey, ask),
+        0 if ask.exit_code else room_for(document, survey, ask),
     )
 
 

@@ -6,7 +6,7 @@ import re
 from bisect import bisect_left, bisect_right
 from typing import NamedTuple
 
-from contextkernel.normalize.document import Page
+from contextkernel.normalize.document import Document
 from contextkernel.normalize.layout import Ask, Plan, Rank, Unit
 from contextkernel.normalize.severity import CALM, FAULT, severity
 from contextkernel.normalize.survey import COMMON, Survey, room_for, unit_of
@@ -168,7 +168,7 @@ LOUD = 24  # faults outside the failing units that come before the units' bodies
 FOLD_NAMES = 3000  # characters of names from which on common prefixes are folded
 
 
-def plan(page: Page, ask: Ask, runner: str) -> Plan | None:
+def plan(document: Document, ask: Ask, runner: str) -> Plan | None:
     """Units of a test run; None when it shows neither a failing unit nor a failing name nor a
     summary.
     """
@@ -176,30 +176,30 @@ def plan(page: Page, ask: Ask, runner: str) -> Plan | None:
         name: re.compile(pattern) if pattern else NEVER
         for name, pattern in RUNNERS[runner]._asdict().items()
     }
-    blocks = _blocks(page.lines, spot)
-    verdicts = [i for i, line in enumerate(page.lines) if spot["verdict"].match(line)]
-    names = [i for i, line in enumerate(page.lines) if spot["names"].match(line)]
+    blocks = _blocks(document.lines, spot)
+    verdicts = [i for i, line in enumerate(document.lines) if spot["verdict"].match(line)]
+    names = [i for i, line in enumerate(document.lines) if spot["names"].match(line)]
     if not blocks and not names and not verdicts:
         return None
-    survey = Survey(page.lines, bool(ask.exit_code))
-    ranks = _noise_ranks(page, survey, spot, bool(blocks or names))
+    survey = Survey(document.lines, bool(ask.exit_code))
+    ranks = _noise_ranks(document, survey, spot, bool(blocks or names))
     for index in verdicts:
         ranks[index] = Rank.MUST
     units = _unit_units(
-        page,
+        document,
         blocks,
         spot,
-        _strangers(page.lines, blocks, survey, spot),
+        _strangers(document.lines, blocks, survey, spot),
         survey.novel() if blocks else set(),
     )
     inside = {i for first, last in blocks for i in range(first, last + 1)}
     told = inside.union(verdicts)
-    units += _name_units(page, _once(page.lines, [i for i in names if i not in told]))
+    units += _name_units(document, _once(document.lines, [i for i in names if i not in told]))
     taken = {i for unit in units for i in range(unit.first, unit.last + 1)} | inside
     loud = [index for index in sorted(ranks) if ranks[index] == Rank.FACT and index not in taken]
     early = set(loud[:LOUD])
     units += [
-        unit_of(page, index, rank)._replace(
+        unit_of(document, index, rank)._replace(
             turn=-1 if index in early else 2 if rank == Rank.FACT else 0
         )
         for index, rank in ranks.items()
@@ -209,7 +209,7 @@ def plan(page: Page, ask: Ask, runner: str) -> Plan | None:
     return Plan(
         units,
         digest=_digest(blocks) if blocks or names else survey.digest,
-        room=room_for(page, survey, ask),
+        room=room_for(document, survey, ask),
     )
 
 
@@ -246,7 +246,7 @@ def _blocks(lines: list[str], spot: dict) -> list[tuple[int, int]]:
     return [(first, last) for first, last in blocks if first <= last]
 
 
-def _noise_ranks(page: Page, survey: Survey, spot: dict, failing: bool) -> dict[int, int]:
+def _noise_ranks(document: Document, survey: Survey, spot: dict, failing: bool) -> dict[int, int]:
     """Ranks outside the units: what would be first elsewhere comes after the failing units here."""
     later = {
         Rank.MUST: Rank.MUST,
@@ -273,14 +273,18 @@ def _noise_ranks(page: Page, survey: Survey, spot: dict, failing: bool) -> dict[
         if (
             ranks[index] > Rank.MUST
             and index not in survey.outlying
-            and spot["passing"].match(page.lines[index])
+            and spot["passing"].match(document.lines[index])
         ):
             ranks[index] = Rank.LAST if failing else Rank.LISTED
     return ranks
 
 
 def _unit_units(
-    page: Page, blocks: list[tuple[int, int]], spot: dict, strangers: set[int], novel: set[int]
+    document: Document,
+    blocks: list[tuple[int, int]],
+    spot: dict,
+    strangers: set[int],
+    novel: set[int],
 ) -> list[Unit]:
     """Failing units: heads and causes as facts, the rest of each right after; the first of each
     cause is whole earlier.
@@ -289,21 +293,23 @@ def _unit_units(
     seen: dict[str, int] = {}
     ordered, first_of_all = sorted(strangers), strangers & novel
     for turn, (first, last) in enumerate(blocks):
-        while last > first and not page.lines[last].strip():
+        while last > first and not document.lines[last].strip():
             last -= 1
         cores = [
             i
             for i in range(first, last + 1)
             if i == first
-            or spot["begin"].match(page.lines[i])
-            or spot["core"].match(page.lines[i])
-            or spot["names"].match(page.lines[i])
+            or spot["begin"].match(document.lines[i])
+            or spot["core"].match(document.lines[i])
+            or spot["names"].match(document.lines[i])
         ]
         cause = re.sub(
-            r"\d+|0x[0-9a-f]+|'[^']*'|\"[^\"]*\"", "#", "\n".join(page.lines[i] for i in cores[1:4])
+            r"\d+|0x[0-9a-f]+|'[^']*'|\"[^\"]*\"",
+            "#",
+            "\n".join(document.lines[i] for i in cores[1:4]),
         )
         repeat = seen[cause] = seen.get(cause, -1) + 1
-        size = sum(map(len, page.lines[first : last + 1]))
+        size = sum(map(len, document.lines[first : last + 1]))
         whole = (
             Rank.FACT if size < WHOLE and turn < 2 else Rank.NOTABLE if not repeat else Rank.CONTEXT
         )
@@ -325,15 +331,17 @@ def _unit_units(
                     end += 1
                 rank = (
                     Rank.MUST
-                    if turn < 3 or start in strangers and severity(page.lines[start]) == FAULT
+                    if turn < 3 or start in strangers and severity(document.lines[start]) == FAULT
                     else Rank.FACT
                 )
             else:
                 while end < last and end + 1 not in core:
                     end += 1
                 rank = whole
-            if any(len(page.lines[i]) > 1200 for i in range(start, end + 1)):
-                units += [unit_of(page, i, rank)._replace(turn=turn) for i in range(start, end + 1)]
+            if any(len(document.lines[i]) > 1200 for i in range(start, end + 1)):
+                units += [
+                    unit_of(document, i, rank)._replace(turn=turn) for i in range(start, end + 1)
+                ]
             else:
                 units += [
                     Unit(
@@ -380,20 +388,22 @@ def _once(lines: list[str], names: list[int]) -> list[int]:
     return sorted(latest.values())
 
 
-def _name_units(page: Page, names: list[int]) -> list[Unit]:
+def _name_units(document: Document, names: list[int]) -> list[Unit]:
     """All failing names; many neighbours with one prefix become one line without loss."""
     units: list[Unit] = []
-    fold = sum(len(page.lines[i]) + 1 for i in names) > FOLD_NAMES
+    fold = sum(len(document.lines[i]) + 1 for i in names) > FOLD_NAMES
     at = 0
     while at < len(names):
         end = at
         while end + 1 < len(names) and names[end + 1] == names[end] + 1:
             end += 1
-        run = [page.lines[i] for i in names[at : end + 1]]
+        run = [document.lines[i] for i in names[at : end + 1]]
         if fold and len(run) > 3:
             units += _folded(names[at], run)
         else:
-            units += [unit_of(page, i, Rank.FACT)._replace(turn=-1) for i in names[at : end + 1]]
+            units += [
+                unit_of(document, i, Rank.FACT)._replace(turn=-1) for i in names[at : end + 1]
+            ]
         at = end + 1
     return units
 
