@@ -115,16 +115,16 @@ def _rewritten(text: str, source: Source, command, hard: int) -> Normalized | No
     handle = source.handle or handle_of(text)
     room = FAILURE_ROOM if source.exit_code else ROOM
     ask = Ask(handle, source.exit_code, min(room, hard - 300), hard - 200, command, source.tool)
-    plan = _plan(document, ask, len(text) >= hard)
-    if plan is None:
+    layout = _layout(document, ask, len(text) >= hard)
+    if layout is None:
         return None
-    document = plan.document or document
+    document = layout.document or document
     for _ in range(6):
-        normalized = _composed(text, document, plan, ask)
+        normalized = _composed(text, document, layout, ask)
         if len(normalized.text) < hard:
             break
         ask = ask._replace(room=ask.room * 4 // 5, hard=ask.hard * 4 // 5)
-        plan = plan._replace(room=plan.room * 4 // 5)
+        layout = layout._replace(room=layout.room * 4 // 5)
     else:
         return None
     if not _pays(text, normalized.text, hard) or fault_in_account(text, normalized, document.raw):
@@ -167,28 +167,28 @@ def _is_code(text: str, source: Source, command) -> bool:
 
 
 def _whole(document):
-    """A plan that shows every line as it is rendered, as far as the client's cap allows."""
-    from contextkernel.normalize.layout import Plan, Rank, Unit
+    """A layout that shows every line as it is rendered, as far as the client's cap allows."""
+    from contextkernel.normalize.layout import Layout, Rank, Unit
 
-    return Plan([Unit(index, index, Rank.MUST) for index in range(len(document.lines))])
+    return Layout([Unit(index, index, Rank.MUST) for index in range(len(document.lines))])
 
 
-def _plan(document, ask, too_long: bool):
-    """The plan of the first format that knows the document, else the plain one."""
+def _layout(document, ask, too_long: bool):
+    """The layout of the first format that knows the document, else the plain one."""
     from contextkernel.normalize.formats import candidates
 
     if len(document.lines) > MANY and sum(map(len, document.lines)) < SPARSE * len(document.lines):
-        return import_module("contextkernel.normalize.sparse").plan(document, ask)
+        return import_module("contextkernel.normalize.sparse").layout(document, ask)
     sample = _sample(document.lines)
     for row in candidates(sample, ask.command):
-        plan = import_module("contextkernel.normalize.formats." + row.module).plan(
+        layout = import_module("contextkernel.normalize.formats." + row.module).layout(
             document, ask, *row.arguments
         )
-        if plan is not None:
-            return plan if plan.units else _whole(document) if too_long else None
+        if layout is not None:
+            return layout if layout.units else _whole(document) if too_long else None
     from contextkernel.normalize.formats import plain
 
-    return plain.plan(document, ask)
+    return plain.layout(document, ask)
 
 
 def _sample(lines) -> str:
@@ -210,23 +210,23 @@ def _sample(lines) -> str:
     return "\n".join(head + ["\f"] + tail[::-1])
 
 
-def _composed(text: str, document, plan, ask) -> Normalized:
-    """The text of a plan, with its head mark; no text at all changes when nothing was hidden or
+def _composed(text: str, document, layout, ask) -> Normalized:
+    """The text of a layout, with its head mark; no text at all changes when nothing was hidden or
     folded.
     """
     from contextkernel.normalize.layout import fit
     from contextkernel.normalize.render import composed
 
-    stretches = fit(document, plan, ask)
+    stretches = fit(document, layout, ask)
     head = []
     if ask.exit_code:
         head = [""]  # the verdict: it tells how many lines are shown
-    elif plan.words:
-        head = [marks.note(plan.words, ask.handle)]
+    elif layout.words:
+        head = [marks.note(layout.words, ask.handle)]
     normalized = composed(document, stretches, head)
     if ask.exit_code:
         line = marks.verdict(
-            ask.exit_code, len(document.raw), normalized.text.count("\n"), plan.words, ask.handle
+            ask.exit_code, len(document.raw), normalized.text.count("\n"), layout.words, ask.handle
         )
         normalized = normalized._replace(text=line + normalized.text)
     elif f"recall {ask.handle}]" not in normalized.text:  # a mark in the raw text may be anybody's

@@ -1,4 +1,4 @@
-"""The plan for an output: units with ranks, and the choice of those that fit the room."""
+"""The layout for an output: units with ranks, and the choice of those that fit the room."""
 
 from __future__ import annotations
 
@@ -53,7 +53,7 @@ class Unit(NamedTuple):
     turn: int = 0
 
 
-class Plan(NamedTuple):
+class Layout(NamedTuple):
     """Units in order; lines in no unit are hidden.   `words`: what the mark at the top
     says, "" for none.
     """
@@ -79,17 +79,17 @@ RESERVE = 1200  # characters that facts leave to notable lines
 SMALL_GAP = 150  # characters; a gap of fewer is shown, since mark and break in reading cost as much
 
 
-def fit(document: Document, plan: Plan, ask: Ask) -> list[Stretch]:
+def fit(document: Document, layout: Layout, ask: Ask) -> list[Stretch]:
     """The stretches of a document: chosen units, small gaps, and marks for everything else."""
-    units = plan.units
-    chosen = _chosen(document, units, plan.room or ask.room, ask.hard)
+    units = layout.units
+    chosen = _chosen(document, units, layout.room or ask.room, ask.hard)
     stretches: list[Stretch] = []
     at = 0
     for unit, taken in zip(units, chosen):
         if not taken:
             continue
         if unit.first > at:
-            stretches += _gap(document, plan, ask, at, unit.first - 1)
+            stretches += _gap(document, layout, ask, at, unit.first - 1)
         stretches.append(
             Stretch(
                 unit.first, unit.last, None if unit.lines is None else list(unit.lines), unit.rule
@@ -97,7 +97,7 @@ def fit(document: Document, plan: Plan, ask: Ask) -> list[Stretch]:
         )
         at = unit.last + 1
     if at < len(document.lines):
-        stretches += _gap(document, plan, ask, at, len(document.lines) - 1)
+        stretches += _gap(document, layout, ask, at, len(document.lines) - 1)
     return stretches
 
 
@@ -143,14 +143,14 @@ def _ordered(units: Sequence[Unit]) -> list[int]:
     return [index for key in sorted(groups) for index in groups[key]]
 
 
-def _gap(document: Document, plan: Plan, ask: Ask, first: int, last: int) -> list[Stretch]:
+def _gap(document: Document, layout: Layout, ask: Ask, first: int, last: int) -> list[Stretch]:
     """A hidden range as its mark, or the lines themselves when they are no longer than one."""
     if (
         last - first < 4
         and sum(map(len, document.lines[first : last + 1])) + last - first <= SMALL_GAP
     ):
         return [Stretch(first, last, None, "gap")]
-    words = plan.digest(first, last) if callable(plan.digest) else ""
+    words = layout.digest(first, last) if callable(layout.digest) else ""
     raw_first, raw_last = document.span(first, last)
     mark = (
         marks.gap(raw_first, raw_last, words, ask.handle)

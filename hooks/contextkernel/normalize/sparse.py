@@ -3,14 +3,14 @@
 from __future__ import annotations
 
 from contextkernel.normalize.document import Document
-from contextkernel.normalize.layout import Ask, Plan, Rank
+from contextkernel.normalize.layout import Ask, Layout, Rank
 from contextkernel.normalize.survey import HEAD, TAIL, Survey, unit_of
 
 EMPTY = 3  # characters; lines of no more are shown at the ends only
 
 
-def plan(document: Document, ask: Ask) -> Plan:
-    """The plan for a document of which each line would cost more work than it holds characters."""
+def layout(document: Document, ask: Ask) -> Layout:
+    """The layout for a document of which each line would cost more work than it holds characters."""
     held = [index for index, line in enumerate(document.lines) if len(line) > EMPTY]
     ranks: dict[int, int] = {
         held[at]: rank
@@ -20,4 +20,4 @@ def plan(document: Document, ask: Ask) -> Plan:
     }
     for index in list(range(HEAD)) + list(range(len(document.lines) - TAIL, len(document.lines))):
         ranks[index] = min(Rank.FACT, ranks.get(index, Rank.FACT))
-    return Plan([unit_of(document, index, rank) for index, rank in sorted(ranks.items())])
+    return Layout([unit_of(document, index, rank) for index, rank in sorted(ranks.items())])

@@ -14,8 +14,8 @@ from contextkernel.normalize.commands import Command
 class Format(NamedTuple):
     """A row: `command` is searched in "program subcommand" of each command ("" any); one of `hints`
     must stand in
-    the sample, then `content` (multi-line) must match it.  The module's `plan(document, ask)` returns a
-    Plan, or None
+    the sample, then `content` (multi-line) must match it.  The module's `layout(document, ask)` returns a
+    Layout, or None
     when the text is not of its kind after all."""
 
     name: str
@@ -23,7 +23,7 @@ class Format(NamedTuple):
     hints: tuple[str, ...]
     content: str
     module: str
-    arguments: tuple[str, ...] = ()  # of `plan`, after document and ask
+    arguments: tuple[str, ...] = ()  # of `layout`, after document and ask
 
 
 def _gapped(start: str, end: str) -> str:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 
 from contextkernel.normalize.document import Document
-from contextkernel.normalize.layout import Ask, Plan, Rank, Unit
+from contextkernel.normalize.layout import Ask, Layout, Rank, Unit
 from contextkernel.normalize.survey import Survey, room_for, unit_of
 
 STAMPED = re.compile(
@@ -15,7 +15,7 @@ STAMPED = re.compile(
 SHARE = 0.8
 
 
-def plan(document: Document, ask: Ask) -> Plan | None:
+def layout(document: Document, ask: Ask) -> Layout | None:
     """The log without its prefixes; None when fewer than eight in ten lines have one."""
     matches = [STAMPED.match(line) for line in document.lines]
     if sum(match is not None for match in matches) < SHARE * sum(
@@ -47,7 +47,7 @@ def plan(document: Document, ask: Ask) -> Plan | None:
                     else ranks[index],
                 )
             )
-    return Plan(
+    return Layout(
         units,
         "CI log, time stamps and job names hoisted",
         survey.digest,

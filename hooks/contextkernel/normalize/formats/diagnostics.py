@@ -9,7 +9,7 @@ from typing import NamedTuple
 
 from contextkernel import marks
 from contextkernel.normalize.document import Document
-from contextkernel.normalize.layout import Ask, Plan, Rank, Unit
+from contextkernel.normalize.layout import Ask, Layout, Rank, Unit
 from contextkernel.normalize.severity import FAULT, severity
 from contextkernel.normalize.survey import Survey, unit_of
 
@@ -69,7 +69,7 @@ class Entry(NamedTuple):
     braced: bool = False
 
 
-def plan(document: Document, ask: Ask) -> Plan | None:
+def layout(document: Document, ask: Ask) -> Layout | None:
     """First of each kind whole with the places of the others; None when there are few
     diagnostics.
     """
@@ -104,7 +104,7 @@ def plan(document: Document, ask: Ask) -> Plan | None:
                 unit_of(document, index, Rank.MUST if rank <= Rank.FACT and index in must else rank)
             )
     units.sort()
-    return Plan(
+    return Layout(
         units, digest=survey.digest, room=ask.room if ask.exit_code else max(ask.room, 9000)
     )
 

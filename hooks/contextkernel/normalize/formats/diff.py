@@ -9,12 +9,12 @@ from bisect import bisect_left, bisect_right
 from typing import NamedTuple
 
 from contextkernel.normalize.document import Document
-from contextkernel.normalize.layout import Ask, Plan, Rank, Unit
+from contextkernel.normalize.layout import Ask, Layout, Rank, Unit
 from contextkernel.normalize.severity import FAULT, severity
 
 WHOLE = 400  # changed lines; up to here nothing of a diff is left out
 ROOM = 10000  # characters for a larger one
-BLOCK = 60  # lines; longer hunks are offered in pieces
+PIECE = 60  # lines; longer hunks are offered in pieces
 LOCK_START, LOCK_END = 4, 5  # lines of a generated file's hunk that stay
 FILE = re.compile(r"diff --(?:git|cc|combined) |Index: |diff -")
 GENERATED = re.compile(
@@ -33,7 +33,7 @@ class Part(NamedTuple):
     file: int
 
 
-def plan(document: Document, ask: Ask) -> Plan | None:
+def layout(document: Document, ask: Ask) -> Layout | None:
     """All lines of a small diff (nothing to do), else headers and hunks by turns; None when
     there is no hunk.
     """
@@ -50,7 +50,7 @@ def plan(document: Document, ask: Ask) -> Plan | None:
     size = sum(map(len, document.lines)) + len(document.lines)
     small = changed <= WHOLE
     if small and size < ask.hard and not _foreign(document.lines, parts):
-        return Plan([])
+        return Layout([])
     names = _names(document.lines, parts)
     units: list[Unit] = []
     turns: dict = {}
@@ -78,7 +78,7 @@ def plan(document: Document, ask: Ask) -> Plan | None:
         else:
             turn = turns[part.file] = turns.get(part.file, -1) + 1
             units += _hunk_units(document, part, turn, _is_generated(names[part.file]))
-    return Plan(
+    return Layout(
         units,
         "" if small else "diff shown in part, not a patch",
         _digest(document.lines, parts, names),
@@ -235,8 +235,8 @@ def _hunk_units(document: Document, part: Part, turn: int, generated: bool) -> l
         ]
     units, start = [header], part.first + 1
     while start <= part.last:
-        end = min(part.last, start + BLOCK - 1)
-        if part.last - end < BLOCK // 3:
+        end = min(part.last, start + PIECE - 1)
+        if part.last - end < PIECE // 3:
             end = part.last
         cut = odd[bisect_left(odd, start) : bisect_right(odd, end)]
         for index in cut:
@@ -246,7 +246,7 @@ def _hunk_units(document: Document, part: Part, turn: int, generated: bool) -> l
             start = index + 1
         if start <= end:
             units.append(
-                Unit(start, end, Rank.PLAIN, None, "gap", turn + (start - part.first) // BLOCK)
+                Unit(start, end, Rank.PLAIN, None, "gap", turn + (start - part.first) // PIECE)
             )
         start = end + 1
     return units

@@ -7,7 +7,7 @@ from __future__ import annotations
 import re
 
 from contextkernel.normalize.document import Document
-from contextkernel.normalize.layout import Ask, Plan, Rank, Unit
+from contextkernel.normalize.layout import Ask, Layout, Rank, Unit
 
 ROW = re.compile(
     r" (?P<path>\S.*?)(?<=\S)\s+\| +(?P<count>\d+|Bin\b.*?)(?: |(?<![+-]))(?P<bar>[+-]*)$"
@@ -16,7 +16,7 @@ FEWEST = 8
 ROOM = 20000
 
 
-def plan(document: Document, ask: Ask) -> Plan | None:
+def layout(document: Document, ask: Ask) -> Layout | None:
     """Rows without padding; None for a text that is mostly something else."""
     rows = [ROW.match(line) for line in document.lines]
     if sum(row is not None for row in rows) < max(
@@ -38,4 +38,4 @@ def plan(document: Document, ask: Ask) -> Plan | None:
                 "padding",
             )
         )
-    return Plan(units, "bars of the diffstat shortened to their signs", None, ROOM)
+    return Layout(units, "bars of the diffstat shortened to their signs", None, ROOM)

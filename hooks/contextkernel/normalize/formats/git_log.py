@@ -7,7 +7,7 @@ from __future__ import annotations
 import re
 
 from contextkernel.normalize.document import Document
-from contextkernel.normalize.layout import Ask, Plan, Rank, Unit
+from contextkernel.normalize.layout import Ask, Layout, Rank, Unit
 from contextkernel.normalize.severity import FAULT, severity
 
 COMMIT = re.compile(r"commit ([0-9a-f]{7,40})( \(.*\))?$")
@@ -33,7 +33,7 @@ HASH = 12  # digits that stay: unique in any repository of practical size, and g
 ROOM = 11000
 
 
-def plan(document: Document, ask: Ask) -> Plan | None:
+def layout(document: Document, ask: Ask) -> Layout | None:
     """Headers as one line each; None when the text does not begin with a commit."""
     starts = [i for i, line in enumerate(document.lines) if COMMIT.match(line)]
     if len(starts) < 3 or starts[0] != 0:
@@ -52,7 +52,7 @@ def plan(document: Document, ask: Ask) -> Plan | None:
         if any(same.values())
         else ""
     )
-    return Plan(
+    return Layout(
         units,
         "git log, a header is one line, trailers folded" + words,
         None,

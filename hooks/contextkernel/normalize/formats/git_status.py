@@ -10,7 +10,7 @@ import re
 
 from contextkernel.normalize.document import Document
 from contextkernel.normalize.formats.path_list import folders
-from contextkernel.normalize.layout import Ask, Plan, Rank, Unit
+from contextkernel.normalize.layout import Ask, Layout, Rank, Unit
 from contextkernel.normalize.survey import Survey, unit_of
 
 SHORT = re.compile(r"(?!  )(?P<code>[ MADRCUT?!][ MADRCUT?!]) (?P<path>\S.*)$")
@@ -37,7 +37,7 @@ FOREIGN, FOREIGN_ROOM = (
 WIDER_ROOM = 4000  # such characters on success; then also one line for four paths
 
 
-def plan(document: Document, ask: Ask) -> Plan | None:
+def layout(document: Document, ask: Ask) -> Layout | None:
     """Runs of one status code grouped by folder; lines as they are when there are few paths."""
     rows = _rows(document.lines)
     foreign = {
@@ -95,7 +95,7 @@ def plan(document: Document, ask: Ask) -> Plan | None:
             units += [Unit(i, i, Rank.MUST) for i in range(start, end + 1)]
         start = end + 1
     cut = any("[ck: " in line for unit in units for line in unit.lines or ())
-    return Plan(
+    return Layout(
         units,
         "paths grouped by folder" + ", none left out" * (not cut) if many else "",
         survey.digest,

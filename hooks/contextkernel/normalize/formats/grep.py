@@ -9,7 +9,7 @@ from bisect import bisect_left, bisect_right
 from typing import NamedTuple
 
 from contextkernel.normalize.document import Document
-from contextkernel.normalize.layout import Ask, Plan, Rank, Unit
+from contextkernel.normalize.layout import Ask, Layout, Rank, Unit
 from contextkernel.normalize.needle import pattern_of
 from contextkernel.normalize.outliers import outliers
 from contextkernel.normalize.severity import FAULT, severity
@@ -75,11 +75,11 @@ class Search(NamedTuple):
     numbers: bool = False
 
 
-def plan(document: Document, ask: Ask) -> Plan | None:
+def layout(document: Document, ask: Ask) -> Layout | None:
     """Hits grouped by file; None when the text is something else, or paths do not repeat."""
     search = _search(ask)
     if search.any and _is_alone(document.lines, search):
-        return _plan_alone(document, ask)
+        return _one_file_layout(document, ask)
     if not search.any and not _is_likely(document.lines):
         return None
     hits = _hits(document.lines, search.paths)
@@ -91,7 +91,7 @@ def plan(document: Document, ask: Ask) -> Plan | None:
         or _is_running(document.lines, hits)
     ):
         return None
-    return _planned(document, ask, hits, "grouped by file: path, then line:text")
+    return _grouped(document, ask, hits, "grouped by file: path, then line:text")
 
 
 def _is_likely(lines: list[str]) -> bool:
@@ -105,7 +105,7 @@ def _is_likely(lines: list[str]) -> bool:
     ) >= len(some)
 
 
-def _planned(document: Document, ask: Ask, hits: list[Hit], words: str) -> Plan:
+def _grouped(document: Document, ask: Ask, hits: list[Hit], words: str) -> Layout:
     matcher = _matcher(ask)
     faulty, ranks = _judged(hits, ask.room if ask.exit_code else ROOM)
     units: list[Unit] = []
@@ -134,7 +134,7 @@ def _planned(document: Document, ask: Ask, hits: list[Hit], words: str) -> Plan:
         if i not in known and (not line.strip() or line == "--")
     ]
     units.sort()
-    return Plan(units, words, _digest(hits), 0 if ask.exit_code else ROOM)
+    return Layout(units, words, _digest(hits), 0 if ask.exit_code else ROOM)
 
 
 def _search(ask: Ask) -> Search:
@@ -247,12 +247,12 @@ def _is_alone(lines: list[str], search: Search) -> bool:
     return sum(TIMED.search(line[:EARLY]) is not None for line in filled) <= len(filled) // 2
 
 
-def _plan_alone(document: Document, ask: Ask) -> Plan | None:
+def _one_file_layout(document: Document, ask: Ask) -> Layout | None:
     """All of it while there is room: what is edited next is found by these numbers."""
     if sum(map(len, document.lines)) + len(document.lines) < ROOM:
-        return Plan([])
+        return Layout([])
     hits = [Hit(index, "", line) for index, line in enumerate(document.lines) if ALONE.match(line)]
-    return _planned(document, ask, hits, "")
+    return _grouped(document, ask, hits, "")
 
 
 def _is_running(lines: list[str], hits: list[Hit]) -> bool:

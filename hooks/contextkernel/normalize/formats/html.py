@@ -5,11 +5,11 @@ markup are left out.
 from __future__ import annotations
 
 from contextkernel.normalize.document import Document
-from contextkernel.normalize.layout import Ask, Plan, Rank, Unit
+from contextkernel.normalize.layout import Ask, Layout, Rank, Unit
 from contextkernel.normalize.markup import Piece, pieces
 from contextkernel.normalize.survey import Survey, unit_of
 
-BLOCKS = frozenset(
+BLOCK_TAGS = frozenset(
     (
         "address article aside blockquote body br button caption dd div dl dt fieldset "
         "figcaption figure footer form h1 h2 h3 h4 h5 h6 head header hr html li main nav ol "
@@ -54,7 +54,7 @@ class Reader:
         tag, given = piece.text, piece.attributes
         if tag in SILENT:
             self.silent += 1
-        elif tag in BLOCKS:
+        elif tag in BLOCK_TAGS:
             self.flush()
         place = given.get("id") or (
             given.get("name") if tag in ("a", "input", "meta", "form", "select") else None
@@ -71,7 +71,7 @@ class Reader:
     def _take_end(self, piece: Piece) -> None:
         if piece.text in SILENT:
             self.silent = max(0, self.silent - 1)
-        elif piece.text in BLOCKS:
+        elif piece.text in BLOCK_TAGS:
             self.flush()
 
     def _take_text(self, piece: Piece) -> None:
@@ -89,7 +89,7 @@ class Reader:
             self.flush()
 
 
-def plan(document: Document, ask: Ask) -> Plan | None:
+def layout(document: Document, ask: Ask) -> Layout | None:
     """Visible lines in place of the source; None when the markup gives no text."""
     reader = Reader()
     reader.read("\n".join(document.lines))
@@ -108,7 +108,7 @@ def plan(document: Document, ask: Ask) -> Plan | None:
             if len(line) > 1200
             else Unit(index, index, rank, (line,), "html")
         )
-    return Plan(units, "HTML as visible text", survey.digest, 0 if ask.exit_code else ROOM, text)
+    return Layout(units, "HTML as visible text", survey.digest, 0 if ask.exit_code else ROOM, text)
 
 
 def _visible(document: Document, found: list[tuple[int, str, bool]]) -> Document:

@@ -9,7 +9,7 @@ from typing import Any, NamedTuple
 
 from contextkernel import marks
 from contextkernel.normalize.document import Document
-from contextkernel.normalize.layout import Ask, Plan, Rank, Unit
+from contextkernel.normalize.layout import Ask, Layout, Rank, Unit
 from contextkernel.normalize.outliers import far_or_rare
 from contextkernel.normalize.severity import FAULT, severity
 
@@ -51,7 +51,7 @@ class Refused(ValueError):
     """
 
 
-def plan(document: Document, ask: Ask) -> Plan | None:
+def layout(document: Document, ask: Ask) -> Layout | None:
     """The document as outline and table in place of the whole text; None when it is no JSON or
     holds no such list.
     """
@@ -62,13 +62,13 @@ def plan(document: Document, ask: Ask) -> Plan | None:
     try:
         value = json.loads(text, parse_float=Raw, parse_int=Raw, object_pairs_hook=_unique)
         if len(text) < PROSE_MOST and _prose(value) > len(text) // 2:
-            return Plan([])  # comments, issue bodies: words that nothing stands for
+            return Layout([])  # comments, issue bodies: words that nothing stands for
         lines = _lines(value, ask)
     except (ValueError, RecursionError):
         return None
     if not lines:
         return None
-    return Plan(
+    return Layout(
         [Unit(0, len(document.lines) - 1, Rank.MUST, tuple(lines), "json")],
         "JSON as outline and table",
         None,

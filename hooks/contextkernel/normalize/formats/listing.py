@@ -8,7 +8,7 @@ import re
 from collections import Counter
 
 from contextkernel.normalize.document import Document
-from contextkernel.normalize.layout import Ask, Plan, Rank, Unit
+from contextkernel.normalize.layout import Ask, Layout, Rank, Unit
 from contextkernel.normalize.outliers import far_or_rare
 
 ROW = re.compile(
@@ -29,7 +29,7 @@ FOREIGN, FOREIGN_ROOM = (
 )  # lines and characters of another command that may stand among them
 
 
-def plan(document: Document, ask: Ask) -> Plan | None:
+def layout(document: Document, ask: Ask) -> Layout | None:
     """Rows shortened to what differs; None for a text that is no listing."""
     rows = {i: match for i, match in enumerate(map(ROW.match, document.lines)) if match}
     if len(rows) >= FEWEST and len(rows) >= 0.6 * sum(1 for line in document.lines if line.strip()):
@@ -58,7 +58,7 @@ def plan(document: Document, ask: Ask) -> Plan | None:
     return _recursive(document, headers, ask) if len(headers) >= 3 else None
 
 
-def _long(document: Document, rows: dict, ask: Ask) -> Plan:
+def _long(document: Document, rows: dict, ask: Ask) -> Layout:
     """ "drwxr-xr-x 4096 docs": links dropped; owner, group and date only where they are not the
     same on all rows.
     """
@@ -103,7 +103,7 @@ def _long(document: Document, rows: dict, ask: Ask) -> Plan:
         "listing; not shown: link counts, mode "
         f"{usual}{', on all rows ' + ', '.join(constant) if constant else ''}"
     )
-    return Plan(units, words, None, 0 if ask.exit_code else ROOM)
+    return Layout(units, words, None, 0 if ask.exit_code else ROOM)
 
 
 def _usual(modes: list[str]) -> str:
@@ -112,7 +112,7 @@ def _usual(modes: list[str]) -> str:
     return max(sorted(plain), key=lambda mode: plain[mode]) if plain else "-"
 
 
-def _recursive(document: Document, headers: list[int], ask: Ask) -> Plan:
+def _recursive(document: Document, headers: list[int], ask: Ask) -> Layout:
     """ "./src: a.py  b.py" for every folder of ls -R."""
     units: list[Unit] = [Unit(i, i, Rank.MUST) for i in range(headers[0])]
     for start, end in zip(headers, headers[1:] + [len(document.lines)]):
@@ -126,6 +126,6 @@ def _recursive(document: Document, headers: list[int], ask: Ask) -> Plan:
                 "hoist",
             )
         )
-    return Plan(
+    return Layout(
         units, "a folder is one line, names apart by two blanks", None, 0 if ask.exit_code else ROOM
     )

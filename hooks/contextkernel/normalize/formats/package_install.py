@@ -8,7 +8,7 @@ import re
 from collections import Counter
 
 from contextkernel.normalize.document import Document
-from contextkernel.normalize.layout import Ask, Plan, Rank, Unit
+from contextkernel.normalize.layout import Ask, Layout, Rank, Unit
 from contextkernel.normalize.severity import CALM, severity
 from contextkernel.normalize.survey import Survey, unit_of
 
@@ -49,7 +49,7 @@ FEWEST = 12
 FEWEST_OF_PHASE = 4  # rows of one phase, fewer are shown
 
 
-def plan(document: Document, ask: Ask) -> Plan | None:
+def layout(document: Document, ask: Ask) -> Layout | None:
     """Folds phases that only repeat a package named elsewhere; None when there are few such
     lines.
     """
@@ -78,7 +78,7 @@ def plan(document: Document, ask: Ask) -> Plan | None:
             units.append(unit_of(document, index, ranks[index]))
     if not any(unit.lines == () for unit in units):
         return None
-    return Plan(units, "download and unpack lines folded", survey.digest)
+    return Layout(units, "download and unpack lines folded", survey.digest)
 
 
 def _only_repeats(match: re.Match) -> bool:

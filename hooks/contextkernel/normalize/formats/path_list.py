@@ -8,7 +8,7 @@ import re
 
 from contextkernel import marks
 from contextkernel.normalize.document import Document
-from contextkernel.normalize.layout import Ask, Plan, Rank, Unit
+from contextkernel.normalize.layout import Ask, Layout, Rank, Unit
 
 PATH = re.compile(r"(?:\./|/|~/|[A-Za-z]:\\)?[\w.@+~#$%(){}\[\]=,&'-][^\t\n:*?\"<>|]*$")
 ROOM = 12000  # characters; above, large folders are cut to their first names
@@ -16,7 +16,7 @@ FEWEST, SHARE = 30, 0.9
 FIRST_NAMES, LAST_NAMES = 6, 2
 
 
-def plan(document: Document, ask: Ask) -> Plan | None:
+def layout(document: Document, ask: Ask) -> Layout | None:
     """Runs of paths as folders with names; None when fewer than nine in ten lines are paths
     below some folder.
     """
@@ -54,7 +54,7 @@ def plan(document: Document, ask: Ask) -> Plan | None:
             )
         )
         start = end + 1
-    return Plan(units, "paths grouped by folder", None, room + 4000)
+    return Layout(units, "paths grouped by folder", None, room + 4000)
 
 
 def folders(paths: list[str], room: int, handle: str) -> list[str]:

@@ -5,7 +5,7 @@ and the tail.
 from __future__ import annotations
 
 from contextkernel.normalize.document import Document
-from contextkernel.normalize.layout import Ask, Plan, Rank, Unit
+from contextkernel.normalize.layout import Ask, Layout, Rank, Unit
 from contextkernel.normalize.render import LONG
 from contextkernel.normalize.survey import COMMON, UNIQUE_ROOM, Survey, room_for, unit_of
 
@@ -13,18 +13,18 @@ PROSE_TOOLS = ("Agent", "Task")
 LONG_PROSE = 6000  # characters of a line with blanks that pass in a short text
 
 
-def plan(document: Document, ask: Ask) -> Plan:
-    """The plan for a text of unknown kind."""
+def layout(document: Document, ask: Ask) -> Layout:
+    """The layout for a text of unknown kind."""
     if ask.tool in PROSE_TOOLS:
-        return _prose_plan(document, ask)
+        return _prose_layout(document, ask)
     survey = Survey(document.lines, bool(ask.exit_code))
     ranks = survey.ranks()
     long = LONG if ask.exit_code or sum(map(len, document.lines)) > UNIQUE_ROOM else LONG_PROSE
     units = [unit_of(document, index, rank, long) for index, rank in sorted(ranks.items())]
-    return Plan(units, digest=survey.digest, room=room_for(document, survey, ask))
+    return Layout(units, digest=survey.digest, room=room_for(document, survey, ask))
 
 
-def _prose_plan(document: Document, ask: Ask) -> Plan:
+def _prose_layout(document: Document, ask: Ask) -> Layout:
     """An agent's report: only lines that stand there word for word many times are folded."""
     same: dict[str, int] = {}
     ids = [same.setdefault(line, len(same)) for line in document.lines]
@@ -34,4 +34,4 @@ def _prose_plan(document: Document, ask: Ask) -> Plan:
         counts[template] += 1
         if counts[template] <= COMMON or len(document.lines[index]) < 20:
             units.append(Unit(index, index, Rank.MUST))
-    return Plan(units)
+    return Layout(units)

@@ -7,7 +7,7 @@ from __future__ import annotations
 import re
 
 from contextkernel.normalize.document import Document
-from contextkernel.normalize.layout import Ask, Plan, Rank, Unit
+from contextkernel.normalize.layout import Ask, Layout, Rank, Unit
 from contextkernel.normalize.outliers import far_or_rare
 from contextkernel.normalize.severity import FAULT, severity
 from contextkernel.normalize.survey import Survey, room_for
@@ -20,7 +20,7 @@ HEAD_ROWS, TAIL_ROWS = 4, 2
 ALL_ROOM = 3600  # characters; a squeezed table up to this size stays whole
 
 
-def plan(document: Document, ask: Ask) -> Plan | None:
+def layout(document: Document, ask: Ask) -> Layout | None:
     """Rows as units; None when rows do not have the header's number of fields (an empty cell
     would be lost).
     """
@@ -52,7 +52,7 @@ def plan(document: Document, ask: Ask) -> Plan | None:
         for i, rank in sorted(ranks.items())
     ]
     survey = Survey(lines, bool(ask.exit_code))
-    return Plan(
+    return Layout(
         units,
         "table, padding squeezed",
         survey.digest,

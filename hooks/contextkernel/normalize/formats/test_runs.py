@@ -7,7 +7,7 @@ from bisect import bisect_left, bisect_right
 from typing import NamedTuple
 
 from contextkernel.normalize.document import Document
-from contextkernel.normalize.layout import Ask, Plan, Rank, Unit
+from contextkernel.normalize.layout import Ask, Layout, Rank, Unit
 from contextkernel.normalize.severity import CALM, FAULT, severity
 from contextkernel.normalize.survey import COMMON, Survey, room_for, unit_of
 
@@ -168,7 +168,7 @@ LOUD = 24  # faults outside the failing units that come before the units' bodies
 FOLD_NAMES = 3000  # characters of names from which on common prefixes are folded
 
 
-def plan(document: Document, ask: Ask, runner: str) -> Plan | None:
+def layout(document: Document, ask: Ask, runner: str) -> Layout | None:
     """Units of a test run; None when it shows neither a failing unit nor a failing name nor a
     summary.
     """
@@ -176,23 +176,23 @@ def plan(document: Document, ask: Ask, runner: str) -> Plan | None:
         name: re.compile(pattern) if pattern else NEVER
         for name, pattern in RUNNERS[runner]._asdict().items()
     }
-    blocks = _blocks(document.lines, spot)
+    failures = _failing_spans(document.lines, spot)
     verdicts = [i for i, line in enumerate(document.lines) if spot["verdict"].match(line)]
     names = [i for i, line in enumerate(document.lines) if spot["names"].match(line)]
-    if not blocks and not names and not verdicts:
+    if not failures and not names and not verdicts:
         return None
     survey = Survey(document.lines, bool(ask.exit_code))
-    ranks = _noise_ranks(document, survey, spot, bool(blocks or names))
+    ranks = _noise_ranks(document, survey, spot, bool(failures or names))
     for index in verdicts:
         ranks[index] = Rank.MUST
     units = _unit_units(
         document,
-        blocks,
+        failures,
         spot,
-        _strangers(document.lines, blocks, survey, spot),
-        survey.novel() if blocks else set(),
+        _strangers(document.lines, failures, survey, spot),
+        survey.novel() if failures else set(),
     )
-    inside = {i for first, last in blocks for i in range(first, last + 1)}
+    inside = {i for first, last in failures for i in range(first, last + 1)}
     told = inside.union(verdicts)
     units += _name_units(document, _once(document.lines, [i for i in names if i not in told]))
     taken = {i for unit in units for i in range(unit.first, unit.last + 1)} | inside
@@ -206,44 +206,44 @@ def plan(document: Document, ask: Ask, runner: str) -> Plan | None:
         if index not in taken
     ]
     units.sort()
-    return Plan(
+    return Layout(
         units,
-        digest=_digest(blocks) if blocks or names else survey.digest,
+        digest=_digest(failures) if failures or names else survey.digest,
         room=room_for(document, survey, ask),
     )
 
 
-def _digest(blocks: list[tuple[int, int]]):
+def _digest(failures: list[tuple[int, int]]):
     """Words for a gap's mark: whether it lies in a failing unit."""
-    starts = [first for first, _ in blocks]
+    starts = [first for first, _ in failures]
 
     def words(first: int, last: int) -> str:
         at = bisect_right(starts, first) - 1
         return (
             "part of a failing unit"
-            if at >= 0 and last <= blocks[at][1]
+            if at >= 0 and last <= failures[at][1]
             else "outside the failing units"
-            if blocks
+            if failures
             else ""
         )
 
     return words
 
 
-def _blocks(lines: list[str], spot: dict) -> list[tuple[int, int]]:
-    blocks: list[tuple[int, int]] = []
+def _failing_spans(lines: list[str], spot: dict) -> list[tuple[int, int]]:
+    failures: list[tuple[int, int]] = []
     start, mark, floor = -1, -1, -1
     for index, line in enumerate(lines):
         if start >= 0 and (spot["stop"].match(line) or spot["begin"].match(line)):
-            blocks.append((start, index - 1))
+            failures.append((start, index - 1))
             floor, start = index - 1, -1
         if spot["before"].match(line):
             mark = index
         if start < 0 and spot["begin"].match(line):
             start = mark if floor < mark and index - mark < WHOLE_LINES else index
     if start >= 0:
-        blocks.append((start, len(lines) - 1))
-    return [(first, last) for first, last in blocks if first <= last]
+        failures.append((start, len(lines) - 1))
+    return [(first, last) for first, last in failures if first <= last]
 
 
 def _noise_ranks(document: Document, survey: Survey, spot: dict, failing: bool) -> dict[int, int]:
@@ -281,7 +281,7 @@ def _noise_ranks(document: Document, survey: Survey, spot: dict, failing: bool) 
 
 def _unit_units(
     document: Document,
-    blocks: list[tuple[int, int]],
+    failures: list[tuple[int, int]],
     spot: dict,
     strangers: set[int],
     novel: set[int],
@@ -292,7 +292,7 @@ def _unit_units(
     units: list[Unit] = []
     seen: dict[str, int] = {}
     ordered, first_of_all = sorted(strangers), strangers & novel
-    for turn, (first, last) in enumerate(blocks):
+    for turn, (first, last) in enumerate(failures):
         while last > first and not document.lines[last].strip():
             last -= 1
         cores = [
@@ -359,14 +359,14 @@ def _unit_units(
 
 
 def _strangers(
-    lines: list[str], blocks: list[tuple[int, int]], survey: Survey, spot: dict
+    lines: list[str], failures: list[tuple[int, int]], survey: Survey, spot: dict
 ) -> set[int]:
     """Lines inside units that start at the margin and occur once: what the program printed amid
     source and frames.
     """
     found: set[int] = set()
     known = (spot["core"], spot["verdict"], spot["names"], spot["passing"])
-    for first, last in blocks:
+    for first, last in failures:
         margin = [
             i
             for i in range(first + 1, last + 1)
