@@ -168,9 +168,9 @@ def _is_code(text: str, source: Source, command) -> bool:
 
 def _whole(document):
     """A layout that shows every line as it is rendered, as far as the client's cap allows."""
-    from contextkernel.normalize.layout import Layout, Rank, Unit
+    from contextkernel.normalize.layout import Block, Layout, Rank
 
-    return Layout([Unit(index, index, Rank.MUST) for index in range(len(document.lines))])
+    return Layout([Block(index, index, Rank.MUST) for index in range(len(document.lines))])
 
 
 def _layout(document, ask, too_long: bool):
@@ -185,7 +185,7 @@ def _layout(document, ask, too_long: bool):
             document, ask, *row.arguments
         )
         if layout is not None:
-            return layout if layout.units else _whole(document) if too_long else None
+            return layout if layout.blocks else _whole(document) if too_long else None
     from contextkernel.normalize.formats import plain
 
     return plain.layout(document, ask)

@@ -1,4 +1,4 @@
-"""The layout for an output: units with ranks, and the choice of those that fit the room."""
+"""The layout for an output: blocks with ranks, and the choice of those that fit the room."""
 
 from __future__ import annotations
 
@@ -38,10 +38,10 @@ class Ask(NamedTuple):
     tool: str = "Bash"
 
 
-class Unit(NamedTuple):
+class Block(NamedTuple):
     """Lines `first` to `last` (0-based, inclusive) that are shown together or not at all.
 
-    `lines`: what stands in for them, or None for the lines themselves.  `turn` orders units of one
+    `lines`: what stands in for them, or None for the lines themselves.  `turn` orders blocks of one
     rank.
     """
 
@@ -54,15 +54,15 @@ class Unit(NamedTuple):
 
 
 class Layout(NamedTuple):
-    """Units in order; lines in no unit are hidden.   `words`: what the mark at the top
+    """Blocks in order; lines in no block are hidden.   `words`: what the mark at the top
     says, "" for none.
     """
 
-    units: list[Unit]
+    blocks: list[Block]
     words: str = ""
     digest: object = None  # callable (first, last line) -> words for a gap's mark
     room: int = 0  # overrides Ask.room
-    document: Document | None = None  # the one that the units speak of, when not the given one
+    document: Document | None = None  # the one that the blocks speak of, when not the given one
 
 
 class Stretch(NamedTuple):
@@ -80,37 +80,42 @@ SMALL_GAP = 150  # characters; a gap of fewer is shown, since mark and break in 
 
 
 def fit(document: Document, layout: Layout, ask: Ask) -> list[Stretch]:
-    """The stretches of a document: chosen units, small gaps, and marks for everything else."""
-    units = layout.units
-    chosen = _chosen(document, units, layout.room or ask.room, ask.hard)
+    """The stretches of a document: chosen blocks, small gaps, and marks for everything else."""
+    blocks = layout.blocks
+    chosen = _chosen(document, blocks, layout.room or ask.room, ask.hard)
     stretches: list[Stretch] = []
     at = 0
-    for unit, taken in zip(units, chosen):
+    for block, taken in zip(blocks, chosen):
         if not taken:
             continue
-        if unit.first > at:
-            stretches += _gap(document, layout, ask, at, unit.first - 1)
+        if block.first > at:
+            stretches += _gap(document, layout, ask, at, block.first - 1)
         stretches.append(
             Stretch(
-                unit.first, unit.last, None if unit.lines is None else list(unit.lines), unit.rule
+                block.first,
+                block.last,
+                None if block.lines is None else list(block.lines),
+                block.rule,
             )
         )
-        at = unit.last + 1
+        at = block.last + 1
     if at < len(document.lines):
         stretches += _gap(document, layout, ask, at, len(document.lines) - 1)
     return stretches
 
 
-def cost(document: Document, unit: Unit) -> int:
-    """Characters a unit takes when shown, line breaks included."""
-    if unit.lines is not None:
-        return sum(map(len, unit.lines)) + len(unit.lines)
-    return sum(map(len, document.lines[unit.first : unit.last + 1])) + unit.last - unit.first + 1
+def cost(document: Document, block: Block) -> int:
+    """Characters a block takes when shown, line breaks included."""
+    if block.lines is not None:
+        return sum(map(len, block.lines)) + len(block.lines)
+    return (
+        sum(map(len, document.lines[block.first : block.last + 1])) + block.last - block.first + 1
+    )
 
 
-def _chosen(document: Document, units: Sequence[Unit], room: int, hard: int) -> list[bool]:
-    """Which units are shown: by rank and turn, each with the price of the gap it opens."""
-    taken = [False] * len(units)
+def _chosen(document: Document, blocks: Sequence[Block], room: int, hard: int) -> list[bool]:
+    """Which blocks are shown: by rank and turn, each with the price of the gap it opens."""
+    taken = [False] * len(blocks)
     used = 160  # the verdict and one mark
     limits = {
         Rank.MUST: hard,
@@ -119,27 +124,29 @@ def _chosen(document: Document, units: Sequence[Unit], room: int, hard: int) -> 
         Rank.LAST: 0,
     }
     limits = [limits.get(rank, room) for rank in range(Rank.LAST + 1)]
-    for index in _ordered(units):
-        unit = units[index]
-        near = index > 0 and taken[index - 1] and units[index - 1].last + 1 == unit.first
+    for index in _ordered(blocks):
+        block = blocks[index]
+        near = index > 0 and taken[index - 1] and blocks[index - 1].last + 1 == block.first
         near_after = (
-            index + 1 < len(units) and taken[index + 1] and units[index + 1].first == unit.last + 1
+            index + 1 < len(blocks)
+            and taken[index + 1]
+            and blocks[index + 1].first == block.last + 1
         )
-        price = cost(document, unit) + (
+        price = cost(document, block) + (
             -MARK_COST if near and near_after else 0 if near or near_after else MARK_COST
         )
-        limit = limits[unit.rank]
+        limit = limits[block.rank]
         if used + price <= limit:
             taken[index] = True
             used += price
     return taken
 
 
-def _ordered(units: Sequence[Unit]) -> list[int]:
+def _ordered(blocks: Sequence[Block]) -> list[int]:
     """Indexes by rank, then turn, then place."""
     groups: dict[tuple[int, int], list[int]] = {}
-    for index, unit in enumerate(units):
-        groups.setdefault((unit.rank, unit.turn), []).append(index)
+    for index, block in enumerate(blocks):
+        groups.setdefault((block.rank, block.turn), []).append(index)
     return [index for key in sorted(groups) for index in groups[key]]
 
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from contextkernel.normalize.document import Document
 from contextkernel.normalize.layout import Ask, Layout, Rank
-from contextkernel.normalize.survey import HEAD, TAIL, Survey, unit_of
+from contextkernel.normalize.survey import HEAD, TAIL, Survey, block_of
 
 EMPTY = 3  # characters; lines of no more are shown at the ends only
 
@@ -20,4 +20,4 @@ def layout(document: Document, ask: Ask) -> Layout:
     }
     for index in list(range(HEAD)) + list(range(len(document.lines) - TAIL, len(document.lines))):
         ranks[index] = min(Rank.FACT, ranks.get(index, Rank.FACT))
-    return Layout([unit_of(document, index, rank) for index, rank in sorted(ranks.items())])
+    return Layout([block_of(document, index, rank) for index, rank in sorted(ranks.items())])

@@ -6,7 +6,7 @@ import re
 from itertools import compress
 
 from contextkernel.normalize.document import Document
-from contextkernel.normalize.layout import Ask, Rank, Unit
+from contextkernel.normalize.layout import Ask, Block, Rank
 from contextkernel.normalize.render import KEPT_END, KEPT_START, LONG
 from contextkernel.normalize.severity import CALM, FAULT, WARNING, first_fault, severity
 from contextkernel.normalize.templates import Mined, mine
@@ -37,14 +37,14 @@ def room_for(document: Document, survey: Survey, ask: Ask) -> int:
     )
 
 
-def unit_of(document: Document, index: int, rank: int, long: int = LONG) -> Unit:
-    """One line as a unit; a very long one is clipped in the middle, inside a mark-free ellipsis
+def block_of(document: Document, index: int, rank: int, long: int = LONG) -> Block:
+    """One line as a block; a very long one is clipped in the middle, inside a mark-free ellipsis
     that counts what it hides.
     """
     line = document.lines[index]
     if len(line) > long or len(line) > LONG and line.count(" ") < len(line) // 40:
-        return Unit(index, index, rank, (clipped(line),), "clip")
-    return Unit(index, index, rank)
+        return Block(index, index, rank, (clipped(line),), "clip")
+    return Block(index, index, rank)
 
 
 def clipped(line: str) -> str:

@@ -5,8 +5,8 @@ from __future__ import annotations
 import re
 
 from contextkernel.normalize.document import Document
-from contextkernel.normalize.layout import Ask, Layout, Rank, Unit
-from contextkernel.normalize.survey import Survey, room_for, unit_of
+from contextkernel.normalize.layout import Ask, Block, Layout, Rank
+from contextkernel.normalize.survey import Survey, block_of, room_for
 
 STAMPED = re.compile(
     r"(?:(?P<job>[^\t\n]+)\t(?P<step>[^\t\n]*)\t)?\ufeff?(?P<time>\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d\.\d{5,7}Z) "
@@ -27,19 +27,19 @@ def layout(document: Document, ask: Ask) -> Layout | None:
     last = first if document.last is None else document.last
     bare = Document(texts, document.raw, first, last)
     survey = Survey(texts, bool(ask.exit_code))
-    units: list[Unit] = []
+    blocks: list[Block] = []
     ranks = survey.ranks()
     before: tuple[str, str] = ("", "")
     for index, match in enumerate(matches):
         here = (match.group("job") or "", match.group("step") or "") if match else before
         if here != before and any(here):
-            units.append(
-                Unit(index, index, Rank.MUST, ("\t".join(here) + ":", texts[index]), "prefix")
+            blocks.append(
+                Block(index, index, Rank.MUST, ("\t".join(here) + ":", texts[index]), "prefix")
             )
             before = here
         elif index in ranks:
-            units.append(
-                unit_of(
+            blocks.append(
+                block_of(
                     bare,
                     index,
                     Rank.FACT
@@ -48,7 +48,7 @@ def layout(document: Document, ask: Ask) -> Layout | None:
                 )
             )
     return Layout(
-        units,
+        blocks,
         "CI log, time stamps and job names hoisted",
         survey.digest,
         room_for(bare, survey, ask),

@@ -9,9 +9,9 @@ from typing import NamedTuple
 
 from contextkernel import marks
 from contextkernel.normalize.document import Document
-from contextkernel.normalize.layout import Ask, Layout, Rank, Unit
+from contextkernel.normalize.layout import Ask, Block, Layout, Rank
 from contextkernel.normalize.severity import FAULT, severity
-from contextkernel.normalize.survey import Survey, unit_of
+from contextkernel.normalize.survey import Survey, block_of
 
 _LEVEL = (
     r"(?P<level>fatal error|error|warning|warn|note|info|hint|remark|ERROR|WARNING|W|E|F|C|R|I|N)"
@@ -86,12 +86,12 @@ def layout(document: Document, ask: Ask) -> Layout | None:
         kinds.setdefault(entry.kind, []).append(entry)
     survey = Survey(document.lines, bool(ask.exit_code))
     inside = bytearray(len(document.lines))
-    units: list[Unit] = []
+    blocks: list[Block] = []
     room = [LISTS_ROOM if ask.exit_code else 2 * LISTS_ROOM]
     for turn, members in enumerate(
         sorted(kinds.values(), key=lambda group: (group[0].level, -len(group)))
     ):
-        units += _group_units(document, members, turn, ask.handle, room)
+        blocks += _group_blocks(document, members, turn, ask.handle, room)
         for entry in members:
             for index in range(entry.first, entry.last + 1):
                 inside[index] = 1
@@ -100,27 +100,29 @@ def layout(document: Document, ask: Ask) -> Layout | None:
     }
     for index, rank in survey.ranks().items():
         if not inside[index]:
-            units.append(
-                unit_of(document, index, Rank.MUST if rank <= Rank.FACT and index in must else rank)
+            blocks.append(
+                block_of(
+                    document, index, Rank.MUST if rank <= Rank.FACT and index in must else rank
+                )
             )
-    units.sort()
+    blocks.sort()
     return Layout(
-        units, digest=survey.digest, room=ask.room if ask.exit_code else max(ask.room, 9000)
+        blocks, digest=survey.digest, room=ask.room if ask.exit_code else max(ask.room, 9000)
     )
 
 
-def _group_units(
+def _group_blocks(
     document: Document, members: list[Entry], turn: int, handle: str, room: list[int]
-) -> list[Unit]:
+) -> list[Block]:
     first = members[0]
     rank = Rank.FACT if first.level == 0 else Rank.NOTABLE if first.level == 1 else Rank.CONTEXT
     if len(members) < 3:
-        return [Unit(e.first, e.last, rank, None, "gap", turn) for e in members]
+        return [Block(e.first, e.last, rank, None, "gap", turn) for e in members]
     places = _places(members[1:], room)
     mark = marks.note(f"{len(members) - 1} more {'like this'} below, by place", handle)
     body = [document.shown(i)[:1200] for i in range(first.first, first.last + 1)]
-    units = [
-        Unit(
+    blocks = [
+        Block(
             first.first,
             first.last,
             Rank.MUST if first.level == 0 or turn < 16 else rank,
@@ -129,8 +131,8 @@ def _group_units(
             turn,
         )
     ]
-    units += [Unit(e.first, e.last, Rank.MUST, (), "diagnostic", turn) for e in members[1:]]
-    return units
+    blocks += [Block(e.first, e.last, Rank.MUST, (), "diagnostic", turn) for e in members[1:]]
+    return blocks
 
 
 def _places(members: list[Entry], room: list[int]) -> list[str]:

@@ -9,7 +9,7 @@ from bisect import bisect_left, bisect_right
 from typing import NamedTuple
 
 from contextkernel.normalize.document import Document
-from contextkernel.normalize.layout import Ask, Layout, Rank, Unit
+from contextkernel.normalize.layout import Ask, Block, Layout, Rank
 from contextkernel.normalize.severity import FAULT, severity
 
 WHOLE = 400  # changed lines; up to here nothing of a diff is left out
@@ -52,18 +52,18 @@ def layout(document: Document, ask: Ask) -> Layout | None:
     if small and size < ask.hard and not _foreign(document.lines, parts):
         return Layout([])
     names = _names(document.lines, parts)
-    units: list[Unit] = []
+    blocks: list[Block] = []
     turns: dict = {}
     for part in parts:
         if part.kind == "text" and not _is_message(document.lines, part):
-            units += _foreign_units(document, part, ask)
+            blocks += _foreign_blocks(document, part, ask)
         elif part.kind == "text":
-            units += _text_units(document, part)
+            blocks += _text_blocks(document, part)
         elif small:
-            units.append(Unit(part.first, part.last, Rank.MUST))
+            blocks.append(Block(part.first, part.last, Rank.MUST))
         elif part.kind == "head":
-            units += [
-                Unit(
+            blocks += [
+                Block(
                     index,
                     index,
                     Rank.MUST
@@ -77,9 +77,9 @@ def layout(document: Document, ask: Ask) -> Layout | None:
             ]
         else:
             turn = turns[part.file] = turns.get(part.file, -1) + 1
-            units += _hunk_units(document, part, turn, _is_generated(names[part.file]))
+            blocks += _hunk_blocks(document, part, turn, _is_generated(names[part.file]))
     return Layout(
-        units,
+        blocks,
         "" if small else "diff shown in part, not a patch",
         _digest(document.lines, parts, names),
         0 if ask.exit_code else ROOM,
@@ -174,20 +174,20 @@ def _foreign(lines: list[str], parts: list[Part]) -> bool:
     return any(part.kind == "text" and not _is_message(lines, part) for part in parts)
 
 
-def _foreign_units(document: Document, part: Part, ask: Ask) -> list[Unit]:
+def _foreign_blocks(document: Document, part: Part, ask: Ask) -> list[Block]:
     """Another command's output beside the diff, by its templates."""
-    from contextkernel.normalize.survey import Survey, unit_of
+    from contextkernel.normalize.survey import Survey, block_of
 
     survey = Survey(document.lines[part.first : part.last + 1], bool(ask.exit_code))
     return [
-        unit_of(document, part.first + index, rank)
+        block_of(document, part.first + index, rank)
         for index, rank in sorted(survey.ranks().items())
     ]
 
 
-def _text_units(document: Document, part: Part) -> list[Unit]:
+def _text_blocks(document: Document, part: Part) -> list[Block]:
     """Commit headers and messages: hash, subject and faults first."""
-    units = []
+    blocks = []
     body = 0
     for index in range(part.first, part.last + 1):
         line = document.lines[index]
@@ -203,13 +203,13 @@ def _text_units(document: Document, part: Part) -> list[Unit]:
             if not line.startswith("    ") and line.strip()
             else Rank.CONTEXT
         )
-        units.append(Unit(index, index, rank))
-    return units
+        blocks.append(Block(index, index, rank))
+    return blocks
 
 
-def _hunk_units(document: Document, part: Part, turn: int, generated: bool) -> list[Unit]:
+def _hunk_blocks(document: Document, part: Part, turn: int, generated: bool) -> list[Block]:
     lines = document.lines
-    header = Unit(part.first, part.first, Rank.FACT if turn < 40 else Rank.NOTABLE)
+    header = Block(part.first, part.first, Rank.FACT if turn < 40 else Rank.NOTABLE)
     odd = [
         i
         for i in range(part.first + 1, part.last + 1)
@@ -230,10 +230,10 @@ def _hunk_units(document: Document, part: Part, turn: int, generated: bool) -> l
             else []
         )
         return [header] + [
-            Unit(i, i, Rank.NOTABLE if i not in faulty else Rank.FACT)
+            Block(i, i, Rank.NOTABLE if i not in faulty else Rank.FACT)
             for i in sorted(faulty.union(shown))
         ]
-    units, start = [header], part.first + 1
+    blocks, start = [header], part.first + 1
     while start <= part.last:
         end = min(part.last, start + PIECE - 1)
         if part.last - end < PIECE // 3:
@@ -241,15 +241,15 @@ def _hunk_units(document: Document, part: Part, turn: int, generated: bool) -> l
         cut = odd[bisect_left(odd, start) : bisect_right(odd, end)]
         for index in cut:
             if index > start:
-                units.append(Unit(start, index - 1, Rank.PLAIN, None, "gap", turn))
-            units.append(Unit(index, index, Rank.FACT))
+                blocks.append(Block(start, index - 1, Rank.PLAIN, None, "gap", turn))
+            blocks.append(Block(index, index, Rank.FACT))
             start = index + 1
         if start <= end:
-            units.append(
-                Unit(start, end, Rank.PLAIN, None, "gap", turn + (start - part.first) // PIECE)
+            blocks.append(
+                Block(start, end, Rank.PLAIN, None, "gap", turn + (start - part.first) // PIECE)
             )
         start = end + 1
-    return units
+    return blocks
 
 
 def _digest(lines: list[str], parts: list[Part], names: dict):

@@ -7,7 +7,7 @@ from __future__ import annotations
 import re
 
 from contextkernel.normalize.document import Document
-from contextkernel.normalize.layout import Ask, Layout, Rank, Unit
+from contextkernel.normalize.layout import Ask, Block, Layout, Rank
 
 ROW = re.compile(
     r" (?P<path>\S.*?)(?<=\S)\s+\| +(?P<count>\d+|Bin\b.*?)(?: |(?<![+-]))(?P<bar>[+-]*)$"
@@ -23,14 +23,14 @@ def layout(document: Document, ask: Ask) -> Layout | None:
         FEWEST, 0.7 * sum(1 for line in document.lines if line.strip())
     ):
         return None
-    units: list[Unit] = []
+    blocks: list[Block] = []
     for index, row in enumerate(rows):
         if row is None:
-            units.append(Unit(index, index, Rank.MUST))
+            blocks.append(Block(index, index, Rank.MUST))
             continue
         signs = ("+" if "+" in row.group("bar") else "") + ("-" if "-" in row.group("bar") else "")
-        units.append(
-            Unit(
+        blocks.append(
+            Block(
                 index,
                 index,
                 Rank.MUST,
@@ -38,4 +38,4 @@ def layout(document: Document, ask: Ask) -> Layout | None:
                 "padding",
             )
         )
-    return Layout(units, "bars of the diffstat shortened to their signs", None, ROOM)
+    return Layout(blocks, "bars of the diffstat shortened to their signs", None, ROOM)

@@ -7,7 +7,7 @@ from __future__ import annotations
 import re
 
 from contextkernel.normalize.document import Document
-from contextkernel.normalize.layout import Ask, Layout, Rank, Unit
+from contextkernel.normalize.layout import Ask, Block, Layout, Rank
 from contextkernel.normalize.severity import FAULT, severity
 
 COMMIT = re.compile(r"commit ([0-9a-f]{7,40})( \(.*\))?$")
@@ -42,18 +42,18 @@ def layout(document: Document, ask: Ask) -> Layout | None:
     tail = next((i for i in foreign if i > starts[-1]), len(document.lines))
     if len(foreign) > FOREIGN or sum(map(len, document.lines[tail:])) > FOREIGN_ROOM:
         return None  # the output of another command follows
-    units: list[Unit] = []
+    blocks: list[Block] = []
     same = _constant(document.lines, starts)
     for turn, (start, end) in enumerate(zip(starts, starts[1:] + [tail])):
-        units += _commit(document.lines, start, end, turn, same)
-    units += [Unit(i, i, Rank.MUST, turn=-1) for i in range(tail, len(document.lines))]
+        blocks += _commit(document.lines, start, end, turn, same)
+    blocks += [Block(i, i, Rank.MUST, turn=-1) for i in range(tail, len(document.lines))]
     words = (
         "; on all commits " + ", ".join(value for value in same.values() if value)
         if any(same.values())
         else ""
     )
     return Layout(
-        units,
+        blocks,
         "git log, a header is one line, trailers folded" + words,
         None,
         0 if ask.exit_code else ROOM,
@@ -95,7 +95,7 @@ def _foreign(lines: list[str], starts: list[int]) -> list[int]:
     return sorted(found)
 
 
-def _commit(lines: list[str], start: int, end: int, turn: int, same: dict[str, str]) -> list[Unit]:
+def _commit(lines: list[str], start: int, end: int, turn: int, same: dict[str, str]) -> list[Block]:
     match = COMMIT.match(lines[start])
     words = ["commit " + match.group(1)[:HASH] + (match.group(2) or "")]
     at = start + 1
@@ -111,17 +111,17 @@ def _commit(lines: list[str], start: int, end: int, turn: int, same: dict[str, s
         elif field.group(1) == "Merge":
             words.append("merge " + value)
         at += 1
-    units = [Unit(start, at - 1, Rank.MUST, ("  ".join(words),), "header")]
+    blocks = [Block(start, at - 1, Rank.MUST, ("  ".join(words),), "header")]
     subject = True
     for index in range(at, end):
         line = lines[index]
         if not line.strip():
-            units.append(Unit(index, index, Rank.MUST, (), "blank"))
+            blocks.append(Block(index, index, Rank.MUST, (), "blank"))
         elif TRAILER.match(line):
-            units.append(Unit(index, index, Rank.MUST, (), "trailer"))
+            blocks.append(Block(index, index, Rank.MUST, (), "trailer"))
         else:
-            units.append(
-                Unit(
+            blocks.append(
+                Block(
                     index,
                     index,
                     Rank.MUST
@@ -135,7 +135,7 @@ def _commit(lines: list[str], start: int, end: int, turn: int, same: dict[str, s
                 )
             )
             subject = False
-    return units
+    return blocks
 
 
 def _without_address(value: str) -> str:

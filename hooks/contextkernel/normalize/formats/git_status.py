@@ -10,8 +10,8 @@ import re
 
 from contextkernel.normalize.document import Document
 from contextkernel.normalize.formats.path_list import folders
-from contextkernel.normalize.layout import Ask, Layout, Rank, Unit
-from contextkernel.normalize.survey import Survey, unit_of
+from contextkernel.normalize.layout import Ask, Block, Layout, Rank
+from contextkernel.normalize.survey import Survey, block_of
 
 SHORT = re.compile(r"(?!  )(?P<code>[ MADRCUT?!][ MADRCUT?!]) (?P<path>\S.*)$")
 LONG = re.compile(
@@ -54,17 +54,17 @@ def layout(document: Document, ask: Ask) -> Layout | None:
     many = sum(row is not None for row in rows) > MANY
     survey = Survey(document.lines, bool(ask.exit_code))
     ranks = survey.ranks()
-    units: list[Unit] = []
+    blocks: list[Block] = []
     start = 0
     while start < len(rows):
         row, end = rows[start], start
         if row is None or " -> " in row.group("path"):
             if row or len(rows) < 400:
-                units.append(Unit(start, start, Rank.MUST, turn=-(start in foreign)))
+                blocks.append(Block(start, start, Rank.MUST, turn=-(start in foreign)))
             elif start in foreign:
-                units.append(unit_of(document, start, Rank.MUST)._replace(turn=-1))
+                blocks.append(block_of(document, start, Rank.MUST)._replace(turn=-1))
             elif start in ranks:
-                units.append(unit_of(document, start, ranks[start]))
+                blocks.append(block_of(document, start, ranks[start]))
             start += 1
             continue
         while (
@@ -79,8 +79,8 @@ def layout(document: Document, ask: Ask) -> Layout | None:
             lines = folders(
                 [match.group("path") for match in rows[start : end + 1]], room, ask.handle
             )
-            units.append(
-                Unit(
+            blocks.append(
+                Block(
                     start,
                     end,
                     Rank.MUST,
@@ -92,11 +92,11 @@ def layout(document: Document, ask: Ask) -> Layout | None:
                 )
             )
         else:
-            units += [Unit(i, i, Rank.MUST) for i in range(start, end + 1)]
+            blocks += [Block(i, i, Rank.MUST) for i in range(start, end + 1)]
         start = end + 1
-    cut = any("[ck: " in line for unit in units for line in unit.lines or ())
+    cut = any("[ck: " in line for block in blocks for line in block.lines or ())
     return Layout(
-        units,
+        blocks,
         "paths grouped by folder" + ", none left out" * (not cut) if many else "",
         survey.digest,
         ROOM + 4000,

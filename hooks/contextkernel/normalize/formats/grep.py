@@ -9,7 +9,7 @@ from bisect import bisect_left, bisect_right
 from typing import NamedTuple
 
 from contextkernel.normalize.document import Document
-from contextkernel.normalize.layout import Ask, Layout, Rank, Unit
+from contextkernel.normalize.layout import Ask, Block, Layout, Rank
 from contextkernel.normalize.needle import pattern_of
 from contextkernel.normalize.outliers import outliers
 from contextkernel.normalize.severity import FAULT, severity
@@ -108,7 +108,7 @@ def _is_likely(lines: list[str]) -> bool:
 def _grouped(document: Document, ask: Ask, hits: list[Hit], words: str) -> Layout:
     matcher = _matcher(ask)
     faulty, ranks = _judged(hits, ask.room if ask.exit_code else ROOM)
-    units: list[Unit] = []
+    blocks: list[Block] = []
     turns: dict[str, int] = {}
     faults: dict[str, int] = {}
     at = 0
@@ -120,21 +120,21 @@ def _grouped(document: Document, ask: Ask, hits: list[Hit], words: str) -> Layou
             and hits[end + 1].index == hits[end].index + 1
         ):
             end += 1
-        units += _file_units(document, hits[at : end + 1], turns, faults, faulty, ranks, matcher)
+        blocks += _file_blocks(document, hits[at : end + 1], turns, faults, faulty, ranks, matcher)
         at = end + 1
     known = {hit.index for hit in hits}
-    units += [
-        Unit(i, i, Rank.NOTABLE)
+    blocks += [
+        Block(i, i, Rank.NOTABLE)
         for i, line in enumerate(document.lines)
         if i not in known and line.strip() and line != "--"
     ]
-    units += [
-        Unit(i, i, Rank.CONTEXT)
+    blocks += [
+        Block(i, i, Rank.CONTEXT)
         for i, line in enumerate(document.lines)
         if i not in known and (not line.strip() or line == "--")
     ]
-    units.sort()
-    return Layout(units, words, _digest(hits), 0 if ask.exit_code else ROOM)
+    blocks.sort()
+    return Layout(blocks, words, _digest(hits), 0 if ask.exit_code else ROOM)
 
 
 def _search(ask: Ask) -> Search:
@@ -372,7 +372,7 @@ def _matcher(ask: Ask) -> re.Pattern | None:
     return None
 
 
-def _file_units(
+def _file_blocks(
     document: Document,
     hits: list[Hit],
     turns: dict[str, int],
@@ -380,9 +380,9 @@ def _file_units(
     faulty: set[int],
     ranks: dict[int, int],
     matcher,
-) -> list[Unit]:
+) -> list[Block]:
     path = hits[0].path
-    units: list[Unit] = []
+    blocks: list[Block] = []
     head = len(hits) > 1 and len(path) > 6
     for hit in hits:
         turn = turns[path] = turns.get(path, -1) + 1
@@ -400,11 +400,11 @@ def _file_units(
             and not first
             or rank == Rank.NOTABLE
             and not first
-            and units[0].rank > Rank.NOTABLE
+            and blocks[0].rank > Rank.NOTABLE
         ):  # with its path: the line that names it may be left out
             line = document.lines[hit.index]
-            units.append(
-                Unit(
+            blocks.append(
+                Block(
                     hit.index,
                     hit.index,
                     rank,
@@ -416,8 +416,8 @@ def _file_units(
             continue
         text = hit.rest if len(hit.rest) <= LONG else _clipped(hit.rest, matcher)
         lines = (path, text) if first else (text,)
-        units.append(
-            Unit(
+        blocks.append(
+            Block(
                 hit.index,
                 hit.index,
                 Rank.MUST if first and turn == 0 else rank,
@@ -426,7 +426,7 @@ def _file_units(
                 order,
             )
         )
-    return units
+    return blocks
 
 
 def _clipped(line: str, matcher) -> str:

@@ -5,9 +5,9 @@ markup are left out.
 from __future__ import annotations
 
 from contextkernel.normalize.document import Document
-from contextkernel.normalize.layout import Ask, Layout, Rank, Unit
+from contextkernel.normalize.layout import Ask, Block, Layout, Rank
 from contextkernel.normalize.markup import Piece, pieces
-from contextkernel.normalize.survey import Survey, unit_of
+from contextkernel.normalize.survey import Survey, block_of
 
 BLOCK_TAGS = frozenset(
     (
@@ -99,16 +99,16 @@ def layout(document: Document, ask: Ask) -> Layout | None:
     survey = Survey(text.lines, bool(ask.exit_code))
     ranks = survey.ranks()
     headings = {i for i, line in enumerate(reader.lines) if line[2]}
-    units = []
+    blocks = []
     for index in range(len(text.lines)):
         rank = Rank.NOTABLE if index in headings else ranks.get(index, Rank.PLAIN)
         line = text.lines[index]
-        units.append(
-            unit_of(text, index, rank)
+        blocks.append(
+            block_of(text, index, rank)
             if len(line) > 1200
-            else Unit(index, index, rank, (line,), "html")
+            else Block(index, index, rank, (line,), "html")
         )
-    return Layout(units, "HTML as visible text", survey.digest, 0 if ask.exit_code else ROOM, text)
+    return Layout(blocks, "HTML as visible text", survey.digest, 0 if ask.exit_code else ROOM, text)
 
 
 def _visible(document: Document, found: list[tuple[int, str, bool]]) -> Document:

@@ -9,7 +9,7 @@ from typing import Any, NamedTuple
 
 from contextkernel import marks
 from contextkernel.normalize.document import Document
-from contextkernel.normalize.layout import Ask, Layout, Rank, Unit
+from contextkernel.normalize.layout import Ask, Block, Layout, Rank
 from contextkernel.normalize.outliers import far_or_rare
 from contextkernel.normalize.severity import FAULT, severity
 
@@ -69,7 +69,7 @@ def layout(document: Document, ask: Ask) -> Layout | None:
     if not lines:
         return None
     return Layout(
-        [Unit(0, len(document.lines) - 1, Rank.MUST, tuple(lines), "json")],
+        [Block(0, len(document.lines) - 1, Rank.MUST, tuple(lines), "json")],
         "JSON as outline and table",
         None,
         10**9,

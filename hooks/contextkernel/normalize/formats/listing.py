@@ -8,7 +8,7 @@ import re
 from collections import Counter
 
 from contextkernel.normalize.document import Document
-from contextkernel.normalize.layout import Ask, Layout, Rank, Unit
+from contextkernel.normalize.layout import Ask, Block, Layout, Rank
 from contextkernel.normalize.outliers import far_or_rare
 
 ROW = re.compile(
@@ -71,13 +71,13 @@ def _long(document: Document, rows: dict, ask: Ask) -> Layout:
     numbers = list(rows)
     linked = {numbers[i] for i in far_or_rare([match.group("links") for match in rows.values()])}
     constant = [f"{key} {first.group(key)}" for key in ("owner", "group", "date") if same[key]]
-    units: list[Unit] = []
+    blocks: list[Block] = []
     for index, line in enumerate(document.lines):
         match = rows.get(index)
         if match is None:
             drop = not line.strip()
-            units.append(
-                Unit(
+            blocks.append(
+                Block(
                     index,
                     index,
                     Rank.MUST,
@@ -87,7 +87,7 @@ def _long(document: Document, rows: dict, ask: Ask) -> Layout:
                 )
             )
         elif match.group("name") in (".", ".."):
-            units.append(Unit(index, index, Rank.MUST, (), "listing"))
+            blocks.append(Block(index, index, Rank.MUST, (), "listing"))
         else:
             words = (
                 [match.group("mode")] * (match.group("mode") != usual)
@@ -96,14 +96,16 @@ def _long(document: Document, rows: dict, ask: Ask) -> Layout:
             )
             words += ["links=" + match.group("links")] if index in linked else []
             words += [] if same["date"] else [" ".join(match.group("date").split())]
-            units.append(
-                Unit(index, index, Rank.MUST, (" ".join(words + [match.group("name")]),), "listing")
+            blocks.append(
+                Block(
+                    index, index, Rank.MUST, (" ".join(words + [match.group("name")]),), "listing"
+                )
             )
     words = (
         "listing; not shown: link counts, mode "
         f"{usual}{', on all rows ' + ', '.join(constant) if constant else ''}"
     )
-    return Layout(units, words, None, 0 if ask.exit_code else ROOM)
+    return Layout(blocks, words, None, 0 if ask.exit_code else ROOM)
 
 
 def _usual(modes: list[str]) -> str:
@@ -114,11 +116,11 @@ def _usual(modes: list[str]) -> str:
 
 def _recursive(document: Document, headers: list[int], ask: Ask) -> Layout:
     """ "./src: a.py  b.py" for every folder of ls -R."""
-    units: list[Unit] = [Unit(i, i, Rank.MUST) for i in range(headers[0])]
+    blocks: list[Block] = [Block(i, i, Rank.MUST) for i in range(headers[0])]
     for start, end in zip(headers, headers[1:] + [len(document.lines)]):
         names = [line for line in document.lines[start + 1 : end] if line.strip()]
-        units.append(
-            Unit(
+        blocks.append(
+            Block(
                 start,
                 end - 1,
                 Rank.MUST,
@@ -127,5 +129,8 @@ def _recursive(document: Document, headers: list[int], ask: Ask) -> Layout:
             )
         )
     return Layout(
-        units, "a folder is one line, names apart by two blanks", None, 0 if ask.exit_code else ROOM
+        blocks,
+        "a folder is one line, names apart by two blanks",
+        None,
+        0 if ask.exit_code else ROOM,
     )

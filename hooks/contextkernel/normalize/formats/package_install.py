@@ -8,9 +8,9 @@ import re
 from collections import Counter
 
 from contextkernel.normalize.document import Document
-from contextkernel.normalize.layout import Ask, Layout, Rank, Unit
+from contextkernel.normalize.layout import Ask, Block, Layout, Rank
 from contextkernel.normalize.severity import CALM, severity
-from contextkernel.normalize.survey import Survey, unit_of
+from contextkernel.normalize.survey import Survey, block_of
 
 PHASES = re.compile(
     r"(?P<phase>Inst|Conf|Selecting previously unselected package|Preparing to unpack|Unpacking"
@@ -65,7 +65,7 @@ def layout(document: Document, ask: Ask) -> Layout | None:
     for match in phases:
         if match and not match.group("phase").startswith(QUIET):
             named[_package(match.group("rest"))] = 1
-    units: list[Unit] = []
+    blocks: list[Block] = []
     for index, match in enumerate(phases):
         line = document.lines[index]
         if (
@@ -73,12 +73,12 @@ def layout(document: Document, ask: Ask) -> Layout | None:
             and severity(line) == CALM
             and (_package(match.group("rest")) in named or match.group("phase").strip() != "Conf")
         ):
-            units.append(Unit(index, index, Rank.MUST, (), "phase"))
+            blocks.append(Block(index, index, Rank.MUST, (), "phase"))
         elif index in ranks:
-            units.append(unit_of(document, index, ranks[index]))
-    if not any(unit.lines == () for unit in units):
+            blocks.append(block_of(document, index, ranks[index]))
+    if not any(block.lines == () for block in blocks):
         return None
-    return Layout(units, "download and unpack lines folded", survey.digest)
+    return Layout(blocks, "download and unpack lines folded", survey.digest)
 
 
 def _only_repeats(match: re.Match) -> bool:

@@ -8,7 +8,7 @@ import re
 
 from contextkernel import marks
 from contextkernel.normalize.document import Document
-from contextkernel.normalize.layout import Ask, Layout, Rank, Unit
+from contextkernel.normalize.layout import Ask, Block, Layout, Rank
 
 PATH = re.compile(r"(?:\./|/|~/|[A-Za-z]:\\)?[\w.@+~#$%(){}\[\]=,&'-][^\t\n:*?\"<>|]*$")
 ROOM = 12000  # characters; above, large folders are cut to their first names
@@ -33,19 +33,19 @@ def layout(document: Document, ask: Ask) -> Layout | None:
         return None
     if sum(line.count(" ") for line, ok in zip(lines, at_path) if ok) > 0.3 * sum(at_path):
         return None  # prose with slashes
-    units: list[Unit] = []
+    blocks: list[Block] = []
     start = 0
     room = ask.room if ask.exit_code else ROOM
     while start < len(lines):
         if not at_path[start]:
-            units.append(Unit(start, start, Rank.MUST if lines[start].strip() else Rank.NOTABLE))
+            blocks.append(Block(start, start, Rank.MUST if lines[start].strip() else Rank.NOTABLE))
             start += 1
             continue
         end = start
         while end + 1 < len(lines) and at_path[end + 1]:
             end += 1
-        units.append(
-            Unit(
+        blocks.append(
+            Block(
                 start,
                 end,
                 Rank.MUST,
@@ -54,7 +54,7 @@ def layout(document: Document, ask: Ask) -> Layout | None:
             )
         )
         start = end + 1
-    return Layout(units, "paths grouped by folder", None, room + 4000)
+    return Layout(blocks, "paths grouped by folder", None, room + 4000)
 
 
 def folders(paths: list[str], room: int, handle: str) -> list[str]:

@@ -5,9 +5,9 @@ and the tail.
 from __future__ import annotations
 
 from contextkernel.normalize.document import Document
-from contextkernel.normalize.layout import Ask, Layout, Rank, Unit
+from contextkernel.normalize.layout import Ask, Block, Layout, Rank
 from contextkernel.normalize.render import LONG
-from contextkernel.normalize.survey import COMMON, UNIQUE_ROOM, Survey, room_for, unit_of
+from contextkernel.normalize.survey import COMMON, UNIQUE_ROOM, Survey, block_of, room_for
 
 PROSE_TOOLS = ("Agent", "Task")
 LONG_PROSE = 6000  # characters of a line with blanks that pass in a short text
@@ -20,8 +20,8 @@ def layout(document: Document, ask: Ask) -> Layout:
     survey = Survey(document.lines, bool(ask.exit_code))
     ranks = survey.ranks()
     long = LONG if ask.exit_code or sum(map(len, document.lines)) > UNIQUE_ROOM else LONG_PROSE
-    units = [unit_of(document, index, rank, long) for index, rank in sorted(ranks.items())]
-    return Layout(units, digest=survey.digest, room=room_for(document, survey, ask))
+    blocks = [block_of(document, index, rank, long) for index, rank in sorted(ranks.items())]
+    return Layout(blocks, digest=survey.digest, room=room_for(document, survey, ask))
 
 
 def _prose_layout(document: Document, ask: Ask) -> Layout:
@@ -29,9 +29,9 @@ def _prose_layout(document: Document, ask: Ask) -> Layout:
     same: dict[str, int] = {}
     ids = [same.setdefault(line, len(same)) for line in document.lines]
     counts = [0] * len(same)
-    units = []
+    blocks = []
     for index, template in enumerate(ids):
         counts[template] += 1
         if counts[template] <= COMMON or len(document.lines[index]) < 20:
-            units.append(Unit(index, index, Rank.MUST))
-    return Layout(units)
+            blocks.append(Block(index, index, Rank.MUST))
+    return Layout(blocks)

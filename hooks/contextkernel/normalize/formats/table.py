@@ -7,7 +7,7 @@ from __future__ import annotations
 import re
 
 from contextkernel.normalize.document import Document
-from contextkernel.normalize.layout import Ask, Layout, Rank, Unit
+from contextkernel.normalize.layout import Ask, Block, Layout, Rank
 from contextkernel.normalize.outliers import far_or_rare
 from contextkernel.normalize.severity import FAULT, severity
 from contextkernel.normalize.survey import Survey, room_for
@@ -21,7 +21,7 @@ ALL_ROOM = 3600  # characters; a squeezed table up to this size stays whole
 
 
 def layout(document: Document, ask: Ask) -> Layout | None:
-    """Rows as units; None when rows do not have the header's number of fields (an empty cell
+    """Rows as blocks; None when rows do not have the header's number of fields (an empty cell
     would be lost).
     """
     lines = document.lines
@@ -47,13 +47,13 @@ def layout(document: Document, ask: Ask) -> Layout | None:
     squeezed[0] = PADDING.sub("  ", lines[0])
     total = sum(map(len, squeezed)) + len(squeezed)
     ranks = _ranks(lines, fields, rows, total <= ALL_ROOM)
-    units = [
-        Unit(i, i, rank, None if squeezed[i] == lines[i] else (squeezed[i],), "padding")
+    blocks = [
+        Block(i, i, rank, None if squeezed[i] == lines[i] else (squeezed[i],), "padding")
         for i, rank in sorted(ranks.items())
     ]
     survey = Survey(lines, bool(ask.exit_code))
     return Layout(
-        units,
+        blocks,
         "table, padding squeezed",
         survey.digest,
         0 if ask.exit_code else room_for(document, survey, ask),

@@ -1,4 +1,4 @@
-"""Failing test runs: summary lines, all failing names, failing units; passing noise goes last."""
+"""Failing test runs: summary lines, all failing names, failing blocks; passing noise goes last."""
 
 from __future__ import annotations
 
@@ -7,15 +7,15 @@ from bisect import bisect_left, bisect_right
 from typing import NamedTuple
 
 from contextkernel.normalize.document import Document
-from contextkernel.normalize.layout import Ask, Layout, Rank, Unit
+from contextkernel.normalize.layout import Ask, Block, Layout, Rank
 from contextkernel.normalize.severity import CALM, FAULT, severity
-from contextkernel.normalize.survey import COMMON, Survey, room_for, unit_of
+from contextkernel.normalize.survey import COMMON, Survey, block_of, room_for
 
 
 class Dialect(NamedTuple):
     """How a runner writes; each a pattern, matched at the start of a line ("" never).
 
-    `begin` starts a failing unit, `stop` ends it (the line is outside), `core` lines tell its
+    `begin` starts a failing block, `stop` ends it (the line is outside), `core` lines tell its
     cause, `verdict` are the
     runner's own summary lines, `names` are lines that only name a failing test, `passing` is what a
     passing test prints.
@@ -27,7 +27,7 @@ class Dialect(NamedTuple):
     verdict: str
     names: str
     passing: str = ""
-    before: str = ""  # a unit also takes the lines back to the last line that matches this
+    before: str = ""  # a block also takes the lines back to the last line that matches this
 
 
 RUNNERS = {
@@ -162,14 +162,14 @@ RUNNERS = {
 }
 
 NEVER = re.compile(r"(?!)")
-WHOLE = 2500  # characters of one unit beyond which only its core is first class
-WHOLE_LINES = 160  # lines a unit may reach back
-LOUD = 24  # faults outside the failing units that come before the units' bodies
+WHOLE = 2500  # characters of one block beyond which only its core is first class
+WHOLE_LINES = 160  # lines a block may reach back
+LOUD = 24  # faults outside the failing blocks that come before the blocks' bodies
 FOLD_NAMES = 3000  # characters of names from which on common prefixes are folded
 
 
 def layout(document: Document, ask: Ask, runner: str) -> Layout | None:
-    """Units of a test run; None when it shows neither a failing unit nor a failing name nor a
+    """Blocks of a test run; None when it shows neither a failing block nor a failing name nor a
     summary.
     """
     spot = {
@@ -185,7 +185,7 @@ def layout(document: Document, ask: Ask, runner: str) -> Layout | None:
     ranks = _noise_ranks(document, survey, spot, bool(failures or names))
     for index in verdicts:
         ranks[index] = Rank.MUST
-    units = _unit_units(
+    blocks = _failure_blocks(
         document,
         failures,
         spot,
@@ -194,27 +194,27 @@ def layout(document: Document, ask: Ask, runner: str) -> Layout | None:
     )
     inside = {i for first, last in failures for i in range(first, last + 1)}
     told = inside.union(verdicts)
-    units += _name_units(document, _once(document.lines, [i for i in names if i not in told]))
-    taken = {i for unit in units for i in range(unit.first, unit.last + 1)} | inside
+    blocks += _name_blocks(document, _once(document.lines, [i for i in names if i not in told]))
+    taken = {i for block in blocks for i in range(block.first, block.last + 1)} | inside
     loud = [index for index in sorted(ranks) if ranks[index] == Rank.FACT and index not in taken]
     early = set(loud[:LOUD])
-    units += [
-        unit_of(document, index, rank)._replace(
+    blocks += [
+        block_of(document, index, rank)._replace(
             turn=-1 if index in early else 2 if rank == Rank.FACT else 0
         )
         for index, rank in ranks.items()
         if index not in taken
     ]
-    units.sort()
+    blocks.sort()
     return Layout(
-        units,
+        blocks,
         digest=_digest(failures) if failures or names else survey.digest,
         room=room_for(document, survey, ask),
     )
 
 
 def _digest(failures: list[tuple[int, int]]):
-    """Words for a gap's mark: whether it lies in a failing unit."""
+    """Words for a gap's mark: whether it lies in a failing block."""
     starts = [first for first, _ in failures]
 
     def words(first: int, last: int) -> str:
@@ -247,7 +247,7 @@ def _failing_spans(lines: list[str], spot: dict) -> list[tuple[int, int]]:
 
 
 def _noise_ranks(document: Document, survey: Survey, spot: dict, failing: bool) -> dict[int, int]:
-    """Ranks outside the units: what would be first elsewhere comes after the failing units here."""
+    """Ranks outside the blocks: what would be first elsewhere comes after the failing blocks here."""
     later = {
         Rank.MUST: Rank.MUST,
         Rank.FACT: Rank.FACT,
@@ -279,17 +279,17 @@ def _noise_ranks(document: Document, survey: Survey, spot: dict, failing: bool) 
     return ranks
 
 
-def _unit_units(
+def _failure_blocks(
     document: Document,
     failures: list[tuple[int, int]],
     spot: dict,
     strangers: set[int],
     novel: set[int],
-) -> list[Unit]:
-    """Failing units: heads and causes as facts, the rest of each right after; the first of each
+) -> list[Block]:
+    """Failing blocks: heads and causes as facts, the rest of each right after; the first of each
     cause is whole earlier.
     """
-    units: list[Unit] = []
+    blocks: list[Block] = []
     seen: dict[str, int] = {}
     ordered, first_of_all = sorted(strangers), strangers & novel
     for turn, (first, last) in enumerate(failures):
@@ -339,12 +339,12 @@ def _unit_units(
                     end += 1
                 rank = whole
             if any(len(document.lines[i]) > 1200 for i in range(start, end + 1)):
-                units += [
-                    unit_of(document, i, rank)._replace(turn=turn) for i in range(start, end + 1)
+                blocks += [
+                    block_of(document, i, rank)._replace(turn=turn) for i in range(start, end + 1)
                 ]
             else:
-                units += [
-                    Unit(
+                blocks += [
+                    Block(
                         a,
                         min(a + 39, end),
                         rank,
@@ -355,13 +355,13 @@ def _unit_units(
                     for a in range(start, end + 1, 40)
                 ]
             start = end + 1
-    return units
+    return blocks
 
 
 def _strangers(
     lines: list[str], failures: list[tuple[int, int]], survey: Survey, spot: dict
 ) -> set[int]:
-    """Lines inside units that start at the margin and occur once: what the program printed amid
+    """Lines inside blocks that start at the margin and occur once: what the program printed amid
     source and frames.
     """
     found: set[int] = set()
@@ -388,9 +388,9 @@ def _once(lines: list[str], names: list[int]) -> list[int]:
     return sorted(latest.values())
 
 
-def _name_units(document: Document, names: list[int]) -> list[Unit]:
+def _name_blocks(document: Document, names: list[int]) -> list[Block]:
     """All failing names; many neighbours with one prefix become one line without loss."""
-    units: list[Unit] = []
+    blocks: list[Block] = []
     fold = sum(len(document.lines[i]) + 1 for i in names) > FOLD_NAMES
     at = 0
     while at < len(names):
@@ -399,13 +399,13 @@ def _name_units(document: Document, names: list[int]) -> list[Unit]:
             end += 1
         run = [document.lines[i] for i in names[at : end + 1]]
         if fold and len(run) > 3:
-            units += _folded(names[at], run)
+            blocks += _folded(names[at], run)
         else:
-            units += [
-                unit_of(document, i, Rank.FACT)._replace(turn=-1) for i in names[at : end + 1]
+            blocks += [
+                block_of(document, i, Rank.FACT)._replace(turn=-1) for i in names[at : end + 1]
             ]
         at = end + 1
-    return units
+    return blocks
 
 
 NAMED = re.compile(r"(?<!\S)\S+::\S+")
@@ -414,9 +414,9 @@ PREFIX = re.compile(
 )
 
 
-def _folded(first: int, run: list[str]) -> list[Unit]:
+def _folded(first: int, run: list[str]) -> list[Block]:
     """Runs of names with one prefix: the first line whole, then what follows the prefix of each."""
-    units: list[Unit] = []
+    blocks: list[Block] = []
     at = 0
     while at < len(run):
         match = PREFIX.match(run[at])
@@ -424,13 +424,13 @@ def _folded(first: int, run: list[str]) -> list[Unit]:
         end = at
         while prefix and end + 1 < len(run) and run[end + 1].startswith(prefix):
             end += 1
-        units.append(Unit(first + at, first + at, Rank.FACT, turn=-1))
+        blocks.append(Block(first + at, first + at, Rank.FACT, turn=-1))
         if end - at >= 2:
             lines = tuple("  …" + line[len(prefix) :] for line in run[at + 1 : end + 1])
-            units.append(Unit(first + at + 1, first + end, Rank.FACT, lines, "prefix", -1))
+            blocks.append(Block(first + at + 1, first + end, Rank.FACT, lines, "prefix", -1))
         else:
-            units += [
-                Unit(first + i, first + i, Rank.FACT, turn=-1) for i in range(at + 1, end + 1)
+            blocks += [
+                Block(first + i, first + i, Rank.FACT, turn=-1) for i in range(at + 1, end + 1)
             ]
         at = end + 1
-    return units
+    return blocks
