@@ -217,13 +217,13 @@ def _composed(text: str, document, layout, ask) -> Normalized:
     from contextkernel.normalize.layout import fit
     from contextkernel.normalize.render import composed
 
-    stretches = fit(document, layout, ask)
+    segments = fit(document, layout, ask)
     head = []
     if ask.exit_code:
         head = [""]  # the verdict: it tells how many lines are shown
     elif layout.words:
         head = [marks.note(layout.words, ask.handle)]
-    normalized = composed(document, stretches, head)
+    normalized = composed(document, segments, head)
     if ask.exit_code:
         line = marks.verdict(
             ask.exit_code, len(document.raw), normalized.text.count("\n"), layout.words, ask.handle

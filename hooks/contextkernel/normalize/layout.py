@@ -65,7 +65,7 @@ class Layout(NamedTuple):
     document: Document | None = None  # the one that the blocks speak of, when not the given one
 
 
-class Stretch(NamedTuple):
+class Segment(NamedTuple):
     """Lines and what stands for them; `lines` None: themselves."""
 
     first: int
@@ -79,19 +79,19 @@ RESERVE = 1200  # characters that facts leave to notable lines
 SMALL_GAP = 150  # characters; a gap of fewer is shown, since mark and break in reading cost as much
 
 
-def fit(document: Document, layout: Layout, ask: Ask) -> list[Stretch]:
-    """The stretches of a document: chosen blocks, small gaps, and marks for everything else."""
+def fit(document: Document, layout: Layout, ask: Ask) -> list[Segment]:
+    """The segments of a document: chosen blocks, small gaps, and marks for everything else."""
     blocks = layout.blocks
     chosen = _chosen(document, blocks, layout.room or ask.room, ask.hard)
-    stretches: list[Stretch] = []
+    segments: list[Segment] = []
     at = 0
     for block, taken in zip(blocks, chosen):
         if not taken:
             continue
         if block.first > at:
-            stretches += _gap(document, layout, ask, at, block.first - 1)
-        stretches.append(
-            Stretch(
+            segments += _gap(document, layout, ask, at, block.first - 1)
+        segments.append(
+            Segment(
                 block.first,
                 block.last,
                 None if block.lines is None else list(block.lines),
@@ -100,8 +100,8 @@ def fit(document: Document, layout: Layout, ask: Ask) -> list[Stretch]:
         )
         at = block.last + 1
     if at < len(document.lines):
-        stretches += _gap(document, layout, ask, at, len(document.lines) - 1)
-    return stretches
+        segments += _gap(document, layout, ask, at, len(document.lines) - 1)
+    return segments
 
 
 def cost(document: Document, block: Block) -> int:
@@ -150,13 +150,13 @@ def _ordered(blocks: Sequence[Block]) -> list[int]:
     return [index for key in sorted(groups) for index in groups[key]]
 
 
-def _gap(document: Document, layout: Layout, ask: Ask, first: int, last: int) -> list[Stretch]:
+def _gap(document: Document, layout: Layout, ask: Ask, first: int, last: int) -> list[Segment]:
     """A hidden range as its mark, or the lines themselves when they are no longer than one."""
     if (
         last - first < 4
         and sum(map(len, document.lines[first : last + 1])) + last - first <= SMALL_GAP
     ):
-        return [Stretch(first, last, None, "gap")]
+        return [Segment(first, last, None, "gap")]
     words = layout.digest(first, last) if callable(layout.digest) else ""
     raw_first, raw_last = document.span(first, last)
     mark = (
@@ -164,4 +164,4 @@ def _gap(document: Document, layout: Layout, ask: Ask, first: int, last: int) ->
         if last - first >= 7 or words
         else marks.short_gap(raw_first, raw_last, ask.handle)
     )
-    return [Stretch(first, last, [mark], "gap")]
+    return [Segment(first, last, [mark], "gap")]

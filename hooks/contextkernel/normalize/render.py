@@ -4,27 +4,27 @@ from __future__ import annotations
 
 from contextkernel.edits import Edit, Normalized
 from contextkernel.normalize.document import Document
-from contextkernel.normalize.layout import Stretch
+from contextkernel.normalize.layout import Segment
 
 LONG = 1200  # characters; a longer line is clipped
 KEPT_START, KEPT_END = 700, 200
 
 
-def composed(document: Document, stretches: list[Stretch], head: list[str]) -> Normalized:
-    """Head lines, then every stretch; the account names each source line that is not shown
+def composed(document: Document, segments: list[Segment], head: list[str]) -> Normalized:
+    """Head lines, then every segment; the account names each source line that is not shown
     verbatim.
     """
     out: list[str] = list(head)
     edits: list[Edit] = []
-    for stretch in stretches:
-        if stretch.lines is not None:
-            first, last = document.span(stretch.first, stretch.last)
-            _enter(edits, Edit(stretch.rule, first, last, len(stretch.lines)))
-            out += stretch.lines
+    for segment in segments:
+        if segment.lines is not None:
+            first, last = document.span(segment.first, segment.last)
+            _enter(edits, Edit(segment.rule, first, last, len(segment.lines)))
+            out += segment.lines
         elif document.first is None:
-            out += document.raw[stretch.first : stretch.last + 1]
+            out += document.raw[segment.first : segment.last + 1]
         else:
-            for index in range(stretch.first, stretch.last + 1):
+            for index in range(segment.first, segment.last + 1):
                 if not document.verbatim(index):
                     first, last = document.span(index, index)
                     _enter(edits, Edit("terminal", first, last, 1))
