@@ -41,7 +41,7 @@ class Ask(NamedTuple):
 class Block(NamedTuple):
     """Lines `first` to `last` (0-based, inclusive) that are shown together or not at all.
 
-    `lines`: what stands in for them, or None for the lines themselves.  `turn` orders blocks of one
+    `lines`: what stands in for them, or None for the lines themselves.  `order` sorts blocks of one
     rank.
     """
 
@@ -50,7 +50,7 @@ class Block(NamedTuple):
     rank: int
     lines: tuple[str, ...] | None = None
     rule: str = "gap"
-    turn: int = 0
+    order: int = 0
 
 
 class Layout(NamedTuple):
@@ -114,7 +114,7 @@ def cost(document: Document, block: Block) -> int:
 
 
 def _chosen(document: Document, blocks: Sequence[Block], room: int, hard: int) -> list[bool]:
-    """Which blocks are shown: by rank and turn, each with the price of the gap it opens."""
+    """Which blocks are shown: by rank and order, each with the price of the gap it opens."""
     taken = [False] * len(blocks)
     used = 160  # the verdict and one mark
     limits = {
@@ -143,10 +143,10 @@ def _chosen(document: Document, blocks: Sequence[Block], room: int, hard: int) -
 
 
 def _ordered(blocks: Sequence[Block]) -> list[int]:
-    """Indexes by rank, then turn, then place."""
+    """Indexes by rank, then order, then place."""
     groups: dict[tuple[int, int], list[int]] = {}
     for index, block in enumerate(blocks):
-        groups.setdefault((block.rank, block.turn), []).append(index)
+        groups.setdefault((block.rank, block.order), []).append(index)
     return [index for key in sorted(groups) for index in groups[key]]
 
 

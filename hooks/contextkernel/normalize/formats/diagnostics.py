@@ -88,10 +88,10 @@ def layout(document: Document, ask: Ask) -> Layout | None:
     inside = bytearray(len(document.lines))
     blocks: list[Block] = []
     room = [LISTS_ROOM if ask.exit_code else 2 * LISTS_ROOM]
-    for turn, members in enumerate(
+    for order, members in enumerate(
         sorted(kinds.values(), key=lambda group: (group[0].level, -len(group)))
     ):
-        blocks += _group_blocks(document, members, turn, ask.handle, room)
+        blocks += _group_blocks(document, members, order, ask.handle, room)
         for entry in members:
             for index in range(entry.first, entry.last + 1):
                 inside[index] = 1
@@ -112,12 +112,12 @@ def layout(document: Document, ask: Ask) -> Layout | None:
 
 
 def _group_blocks(
-    document: Document, members: list[Entry], turn: int, handle: str, room: list[int]
+    document: Document, members: list[Entry], order: int, handle: str, room: list[int]
 ) -> list[Block]:
     first = members[0]
     rank = Rank.FACT if first.level == 0 else Rank.NOTABLE if first.level == 1 else Rank.CONTEXT
     if len(members) < 3:
-        return [Block(e.first, e.last, rank, None, "gap", turn) for e in members]
+        return [Block(e.first, e.last, rank, None, "gap", order) for e in members]
     places = _places(members[1:], room)
     mark = marks.note(f"{len(members) - 1} more {'like this'} below, by place", handle)
     body = [document.shown(i)[:1200] for i in range(first.first, first.last + 1)]
@@ -125,13 +125,13 @@ def _group_blocks(
         Block(
             first.first,
             first.last,
-            Rank.MUST if first.level == 0 or turn < 16 else rank,
+            Rank.MUST if first.level == 0 or order < 16 else rank,
             tuple(body + [mark] + places),
             "diagnostic",
-            turn,
+            order,
         )
     ]
-    blocks += [Block(e.first, e.last, Rank.MUST, (), "diagnostic", turn) for e in members[1:]]
+    blocks += [Block(e.first, e.last, Rank.MUST, (), "diagnostic", order) for e in members[1:]]
     return blocks
 
 

@@ -1,4 +1,4 @@
-"""Unified diffs: small ones whole; of large ones every header, and whole hunks in turn from each
+"""Unified diffs: small ones whole; of large ones every header, and whole hunks by turns from each
 file.
 """
 
@@ -53,7 +53,7 @@ def layout(document: Document, ask: Ask) -> Layout | None:
         return Layout([])
     names = _names(document.lines, parts)
     blocks: list[Block] = []
-    turns: dict = {}
+    hunks_seen: dict = {}
     for part in parts:
         if part.kind == "text" and not _is_message(document.lines, part):
             blocks += _foreign_blocks(document, part, ask)
@@ -76,8 +76,8 @@ def layout(document: Document, ask: Ask) -> Layout | None:
                 for index in range(part.first, part.last + 1)
             ]
         else:
-            turn = turns[part.file] = turns.get(part.file, -1) + 1
-            blocks += _hunk_blocks(document, part, turn, _is_generated(names[part.file]))
+            order = hunks_seen[part.file] = hunks_seen.get(part.file, -1) + 1
+            blocks += _hunk_blocks(document, part, order, _is_generated(names[part.file]))
     return Layout(
         blocks,
         "" if small else "diff shown in part, not a patch",
@@ -207,9 +207,9 @@ def _text_blocks(document: Document, part: Part) -> list[Block]:
     return blocks
 
 
-def _hunk_blocks(document: Document, part: Part, turn: int, generated: bool) -> list[Block]:
+def _hunk_blocks(document: Document, part: Part, order: int, generated: bool) -> list[Block]:
     lines = document.lines
-    header = Block(part.first, part.first, Rank.FACT if turn < 40 else Rank.NOTABLE)
+    header = Block(part.first, part.first, Rank.FACT if order < 40 else Rank.NOTABLE)
     odd = [
         i
         for i in range(part.first + 1, part.last + 1)
@@ -226,7 +226,7 @@ def _hunk_blocks(document: Document, part: Part, turn: int, generated: bool) -> 
                 for i in range(part.first + 1, part.last + 1)
                 if i <= part.first + LOCK_START or i > last
             ]
-            if turn < 3
+            if order < 3
             else []
         )
         return [header] + [
@@ -241,12 +241,12 @@ def _hunk_blocks(document: Document, part: Part, turn: int, generated: bool) -> 
         cut = odd[bisect_left(odd, start) : bisect_right(odd, end)]
         for index in cut:
             if index > start:
-                blocks.append(Block(start, index - 1, Rank.PLAIN, None, "gap", turn))
+                blocks.append(Block(start, index - 1, Rank.PLAIN, None, "gap", order))
             blocks.append(Block(index, index, Rank.FACT))
             start = index + 1
         if start <= end:
             blocks.append(
-                Block(start, end, Rank.PLAIN, None, "gap", turn + (start - part.first) // PIECE)
+                Block(start, end, Rank.PLAIN, None, "gap", order + (start - part.first) // PIECE)
             )
         start = end + 1
     return blocks

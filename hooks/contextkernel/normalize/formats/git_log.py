@@ -44,9 +44,9 @@ def layout(document: Document, ask: Ask) -> Layout | None:
         return None  # the output of another command follows
     blocks: list[Block] = []
     same = _constant(document.lines, starts)
-    for turn, (start, end) in enumerate(zip(starts, starts[1:] + [tail])):
-        blocks += _commit(document.lines, start, end, turn, same)
-    blocks += [Block(i, i, Rank.MUST, turn=-1) for i in range(tail, len(document.lines))]
+    for order, (start, end) in enumerate(zip(starts, starts[1:] + [tail])):
+        blocks += _commit(document.lines, start, end, order, same)
+    blocks += [Block(i, i, Rank.MUST, order=-1) for i in range(tail, len(document.lines))]
     words = (
         "; on all commits " + ", ".join(value for value in same.values() if value)
         if any(same.values())
@@ -80,8 +80,8 @@ def _foreign(lines: list[str], starts: list[int]) -> list[int]:
     """
     found: list[int] = []
     names = False
-    for turn, (start, end) in enumerate(zip(starts, starts[1:] + [len(lines)])):
-        at, bare, diff, last = start + 1, [], False, turn == len(starts) - 1
+    for number, (start, end) in enumerate(zip(starts, starts[1:] + [len(lines)])):
+        at, bare, diff, last = start + 1, [], False, number == len(starts) - 1
         while at < end and lines[at].strip():
             at += 1  # the header
         for index in range(at, end):
@@ -95,7 +95,9 @@ def _foreign(lines: list[str], starts: list[int]) -> list[int]:
     return sorted(found)
 
 
-def _commit(lines: list[str], start: int, end: int, turn: int, same: dict[str, str]) -> list[Block]:
+def _commit(
+    lines: list[str], start: int, end: int, order: int, same: dict[str, str]
+) -> list[Block]:
     match = COMMIT.match(lines[start])
     words = ["commit " + match.group(1)[:HASH] + (match.group(2) or "")]
     at = start + 1
@@ -131,7 +133,7 @@ def _commit(lines: list[str], start: int, end: int, turn: int, same: dict[str, s
                     else Rank.PLAIN,
                     None,
                     "gap",
-                    turn,
+                    order,
                 )
             )
             subject = False

@@ -60,9 +60,9 @@ def layout(document: Document, ask: Ask) -> Layout | None:
         row, end = rows[start], start
         if row is None or " -> " in row.group("path"):
             if row or len(rows) < 400:
-                blocks.append(Block(start, start, Rank.MUST, turn=-(start in foreign)))
+                blocks.append(Block(start, start, Rank.MUST, order=-(start in foreign)))
             elif start in foreign:
-                blocks.append(block_of(document, start, Rank.MUST)._replace(turn=-1))
+                blocks.append(block_of(document, start, Rank.MUST)._replace(order=-1))
             elif start in ranks:
                 blocks.append(block_of(document, start, ranks[start]))
             start += 1

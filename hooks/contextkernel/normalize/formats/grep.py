@@ -109,7 +109,7 @@ def _grouped(document: Document, ask: Ask, hits: list[Hit], words: str) -> Layou
     matcher = _matcher(ask)
     faulty, ranks = _judged(hits, ask.room if ask.exit_code else ROOM)
     blocks: list[Block] = []
-    turns: dict[str, int] = {}
+    seen: dict[str, int] = {}
     faults: dict[str, int] = {}
     at = 0
     while at < len(hits):
@@ -120,7 +120,7 @@ def _grouped(document: Document, ask: Ask, hits: list[Hit], words: str) -> Layou
             and hits[end + 1].index == hits[end].index + 1
         ):
             end += 1
-        blocks += _file_blocks(document, hits[at : end + 1], turns, faults, faulty, ranks, matcher)
+        blocks += _file_blocks(document, hits[at : end + 1], seen, faults, faulty, ranks, matcher)
         at = end + 1
     known = {hit.index for hit in hits}
     blocks += [
@@ -375,7 +375,7 @@ def _matcher(ask: Ask) -> re.Pattern | None:
 def _file_blocks(
     document: Document,
     hits: list[Hit],
-    turns: dict[str, int],
+    seen: dict[str, int],
     faults: dict[str, int],
     faulty: set[int],
     ranks: dict[int, int],
@@ -385,9 +385,9 @@ def _file_blocks(
     blocks: list[Block] = []
     head = len(hits) > 1 and len(path) > 6
     for hit in hits:
-        turn = turns[path] = turns.get(path, -1) + 1
-        rank, order = Rank.FACT if turn < 2 else Rank.RARE, turn
-        if turn >= 2 and hit.index in faulty and faults.get(path, 0) < FAULTS_PER_FILE:
+        nth = seen[path] = seen.get(path, -1) + 1
+        rank, order = Rank.FACT if nth < 2 else Rank.RARE, nth
+        if nth >= 2 and hit.index in faulty and faults.get(path, 0) < FAULTS_PER_FILE:
             rank, order = Rank.NOTABLE, faults.get(path, 0)
             faults[path] = order + 1
         special = ranks.get(hit.index, Rank.RARE)
@@ -420,7 +420,7 @@ def _file_blocks(
             Block(
                 hit.index,
                 hit.index,
-                Rank.MUST if first and turn == 0 else rank,
+                Rank.MUST if first and nth == 0 else rank,
                 lines,
                 "hoist",
                 order,

@@ -200,7 +200,7 @@ def layout(document: Document, ask: Ask, runner: str) -> Layout | None:
     early = set(loud[:LOUD])
     blocks += [
         block_of(document, index, rank)._replace(
-            turn=-1 if index in early else 2 if rank == Rank.FACT else 0
+            order=-1 if index in early else 2 if rank == Rank.FACT else 0
         )
         for index, rank in ranks.items()
         if index not in taken
@@ -292,7 +292,7 @@ def _failure_blocks(
     blocks: list[Block] = []
     seen: dict[str, int] = {}
     ordered, first_of_all = sorted(strangers), strangers & novel
-    for turn, (first, last) in enumerate(failures):
+    for order, (first, last) in enumerate(failures):
         while last > first and not document.lines[last].strip():
             last -= 1
         cores = [
@@ -311,7 +311,11 @@ def _failure_blocks(
         repeat = seen[cause] = seen.get(cause, -1) + 1
         size = sum(map(len, document.lines[first : last + 1]))
         whole = (
-            Rank.FACT if size < WHOLE and turn < 2 else Rank.NOTABLE if not repeat else Rank.CONTEXT
+            Rank.FACT
+            if size < WHOLE and order < 2
+            else Rank.NOTABLE
+            if not repeat
+            else Rank.CONTEXT
         )
         core = set(
             cores[:14]
@@ -331,7 +335,7 @@ def _failure_blocks(
                     end += 1
                 rank = (
                     Rank.MUST
-                    if turn < 3 or start in strangers and severity(document.lines[start]) == FAULT
+                    if order < 3 or start in strangers and severity(document.lines[start]) == FAULT
                     else Rank.FACT
                 )
             else:
@@ -340,7 +344,7 @@ def _failure_blocks(
                 rank = whole
             if any(len(document.lines[i]) > 1200 for i in range(start, end + 1)):
                 blocks += [
-                    block_of(document, i, rank)._replace(turn=turn) for i in range(start, end + 1)
+                    block_of(document, i, rank)._replace(order=order) for i in range(start, end + 1)
                 ]
             else:
                 blocks += [
@@ -350,7 +354,7 @@ def _failure_blocks(
                         rank,
                         None,
                         "gap",
-                        -1 if start in first_of_all else 0 if start in strangers else turn,
+                        -1 if start in first_of_all else 0 if start in strangers else order,
                     )
                     for a in range(start, end + 1, 40)
                 ]
@@ -402,7 +406,7 @@ def _name_blocks(document: Document, names: list[int]) -> list[Block]:
             blocks += _folded(names[at], run)
         else:
             blocks += [
-                block_of(document, i, Rank.FACT)._replace(turn=-1) for i in names[at : end + 1]
+                block_of(document, i, Rank.FACT)._replace(order=-1) for i in names[at : end + 1]
             ]
         at = end + 1
     return blocks
@@ -424,13 +428,13 @@ def _folded(first: int, run: list[str]) -> list[Block]:
         end = at
         while prefix and end + 1 < len(run) and run[end + 1].startswith(prefix):
             end += 1
-        blocks.append(Block(first + at, first + at, Rank.FACT, turn=-1))
+        blocks.append(Block(first + at, first + at, Rank.FACT, order=-1))
         if end - at >= 2:
             lines = tuple("  …" + line[len(prefix) :] for line in run[at + 1 : end + 1])
             blocks.append(Block(first + at + 1, first + end, Rank.FACT, lines, "prefix", -1))
         else:
             blocks += [
-                Block(first + i, first + i, Rank.FACT, turn=-1) for i in range(at + 1, end + 1)
+                Block(first + i, first + i, Rank.FACT, order=-1) for i in range(at + 1, end + 1)
             ]
         at = end + 1
     return blocks
