@@ -31,7 +31,7 @@ class Normalized(namedtuple("Normalized", "text edits head", defaults=((), 0))):
     __slots__ = ()
 
 
-def fault_in_account(source: str, normalized: Normalized, lines: list[str] | None = None) -> str:
+def accounting_error(source: str, normalized: Normalized, lines: list[str] | None = None) -> str:
     """What is wrong with the account of `normalized` over `source`, or "" when every line is
     accounted for.
 
@@ -63,7 +63,7 @@ def rebuild(normalized: Normalized, source_line: Callable[[int], str]) -> str:
     for byte.
 
     `source_line` is asked only for lines inside edits.  The account must be complete
-    (`fault_in_account`).
+    (`accounting_error`).
     """
     if not normalized.edits and not normalized.head:
         return normalized.text

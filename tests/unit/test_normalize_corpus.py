@@ -14,7 +14,7 @@ import re
 import pytest
 
 from contextkernel import marks
-from contextkernel.edits import fault_in_account, rebuild
+from contextkernel.edits import accounting_error, rebuild
 from contextkernel.normalize import Source, normalize
 from contextkernel.normalize.formats import FORMATS
 
@@ -72,7 +72,7 @@ def test_case(path, case):
     source = Source(command=case.group("command"), exit_code=int(case.group("code")), handle=HANDLE)
     normal = normalize(text, source)
     lines = text.split("\n")
-    assert fault_in_account(text, normal) == ""
+    assert accounting_error(text, normal) == ""
     assert rebuild(normal, lambda number: lines[number - 1]) == text
     assert normalize(normal.text, source).text == normal.text
     if case.group("kind") == "unchanged":

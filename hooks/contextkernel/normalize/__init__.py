@@ -12,7 +12,7 @@ from importlib import import_module
 from typing import TYPE_CHECKING, NamedTuple
 
 from contextkernel import marks
-from contextkernel.edits import Normalized, fault_in_account
+from contextkernel.edits import Normalized, accounting_error
 
 FAILURE_CAP = (
     9900  # characters; the client cuts a failing command's output at 10,000 (5,000 + 5,000)
@@ -127,7 +127,7 @@ def _rewritten(text: str, source: Source, command, hard: int) -> Normalized | No
         layout = layout._replace(room=layout.room * 4 // 5)
     else:
         return None
-    if not _pays(text, normalized.text, hard) or fault_in_account(text, normalized, document.raw):
+    if not _pays(text, normalized.text, hard) or accounting_error(text, normalized, document.raw):
         return None
     return normalized
 
