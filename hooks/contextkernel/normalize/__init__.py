@@ -120,7 +120,7 @@ def _rewritten(text: str, source: Source, command, hard: int) -> Normalized | No
         return None
     document = layout.document or document
     for _ in range(6):
-        normalized = _composed(text, document, layout, ask)
+        normalized = _rendered(text, document, layout, ask)
         if len(normalized.text) < hard:
             break
         ask = ask._replace(room=ask.room * 4 // 5, hard=ask.hard * 4 // 5)
@@ -210,12 +210,12 @@ def _sample(lines) -> str:
     return "\n".join(head + ["\f"] + tail[::-1])
 
 
-def _composed(text: str, document, layout, ask) -> Normalized:
+def _rendered(text: str, document, layout, ask) -> Normalized:
     """The text of a layout, with its head mark; no text at all changes when nothing was hidden or
     folded.
     """
     from contextkernel.normalize.layout import fit
-    from contextkernel.normalize.render import composed
+    from contextkernel.normalize.render import render
 
     segments = fit(document, layout, ask)
     head = []
@@ -223,7 +223,7 @@ def _composed(text: str, document, layout, ask) -> Normalized:
         head = [""]  # the verdict: it tells how many lines are shown
     elif layout.words:
         head = [marks.note(layout.words, ask.handle)]
-    normalized = composed(document, segments, head)
+    normalized = render(document, segments, head)
     if ask.exit_code:
         line = marks.verdict(
             ask.exit_code, len(document.raw), normalized.text.count("\n"), layout.words, ask.handle

@@ -15,7 +15,7 @@ KEPT_START, KEPT_END = 700, 200
 MARKS = 300  # characters for the verdict and the mark between the ends
 
 
-def both_ends(text: str, source) -> Normalized:
+def head_and_tail(text: str, source) -> Normalized:
     """The lines at both ends that fit into `source.cap` characters, under a verdict; the same text
     when all of it fits.
 

@@ -10,7 +10,7 @@ LONG = 1200  # characters; a longer line is clipped
 KEPT_START, KEPT_END = 700, 200
 
 
-def composed(document: Document, segments: list[Segment], head: list[str]) -> Normalized:
+def render(document: Document, segments: list[Segment], head: list[str]) -> Normalized:
     """Head lines, then every segment; the account names each source line that is not shown
     verbatim.
     """
