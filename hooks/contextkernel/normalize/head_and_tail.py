@@ -16,18 +16,18 @@ MARKS = 300  # characters for the verdict and the mark between the ends
 
 
 def head_and_tail(text: str, source) -> Normalized:
-    """The lines at both ends that fit into `source.cap` characters, under a verdict; the same text
+    """The lines at both ends that fit into `source.max_chars` characters, under a verdict; the same text
     when all of it fits.
 
     Control characters and undecodable bytes stay as they are.
     """
-    if len(text) <= source.cap:
+    if len(text) <= source.max_chars:
         return Normalized(text)
     lines = text.split("\n")
     body = (
         lines[:-1] if not lines[-1] else lines
     )  # the empty one after a final newline is no line to a reader
-    half = (source.cap - MARKS) // 2
+    half = (source.max_chars - MARKS) // 2
     head = _taken(body, range(len(body)), half, source.handle)
     tail = _taken(body, range(len(body) - 1, len(head) - 1, -1), half, source.handle)[::-1]
     first, last = len(head) + 1, len(body) - len(tail)  # hidden, 1-based

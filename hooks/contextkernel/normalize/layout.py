@@ -1,9 +1,9 @@
-"""The layout for an output: blocks with ranks, and the choice of those that fit the room."""
+"""The layout for an output: blocks with ranks, and the choice of those that fit the limits."""
 
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import NamedTuple
+from typing import Callable, NamedTuple
 
 from contextkernel import marks
 from contextkernel.normalize.commands import Command
@@ -27,13 +27,19 @@ class Rank:
     LAST = 7  # never shown but as part of a small gap
 
 
-class Ask(NamedTuple):
+class Limits(NamedTuple):
+    """How long the new text may be, in characters."""
+
+    target_chars: int = 6500  # to aim at; facts may go beyond
+    max_chars: int = 29500  # never to reach
+
+
+class Request(NamedTuple):
     """What a format may know besides the document."""
 
     handle: str
     exit_code: int = 0
-    room: int = 6500  # characters to aim at
-    hard: int = 29500  # characters never to reach
+    limits: Limits = Limits()
     command: Command = Command()
     tool: str = "Bash"
 
@@ -60,8 +66,8 @@ class Layout(NamedTuple):
 
     blocks: list[Block]
     words: str = ""
-    digest: object = None  # callable (first, last line) -> words for a gap's mark
-    room: int = 0  # overrides Ask.room
+    digest: Callable[[int, int], str] | None = None  # first, last line -> words for a gap's mark
+    target_chars: int = 0  # instead of the request's
     document: Document | None = None  # the one that the blocks speak of, when not the given one
 
 
@@ -74,72 +80,73 @@ class Segment(NamedTuple):
     rule: str
 
 
+HEAD_COST = 160  # characters of the verdict and one mark
 MARK_COST = 74  # characters of an ordinary gap mark with its line break
 RESERVE = 1200  # characters that facts leave to notable lines
 SMALL_GAP = 150  # characters; a gap of fewer is shown, since mark and break in reading cost as much
+SMALL_GAP_LINES = 4
+SHORT_GAP_LINES = 7  # up to here a gap without words has the short mark
 
 
-def fit(document: Document, layout: Layout, ask: Ask) -> list[Segment]:
+def fit(document: Document, layout: Layout, request: Request) -> list[Segment]:
     """The segments of a document: chosen blocks, small gaps, and marks for everything else."""
-    blocks = layout.blocks
-    chosen = _chosen(document, blocks, layout.room or ask.room, ask.hard)
+    limits = request.limits
+    if layout.target_chars:
+        limits = limits._replace(target_chars=layout.target_chars)
     segments: list[Segment] = []
     at = 0
-    for block, taken in zip(blocks, chosen):
-        if not taken:
+    for block, is_shown in zip(layout.blocks, _chosen(document, layout.blocks, limits)):
+        if not is_shown:
             continue
-        if block.first > at:
-            segments += _gap(document, layout, ask, at, block.first - 1)
-        segments.append(
-            Segment(
-                block.first,
-                block.last,
-                None if block.lines is None else list(block.lines),
-                block.rule,
-            )
-        )
-        at = block.last + 1
+        first, last, _, lines, rule, _ = block
+        if first > at:
+            segments += _gap(document, layout, request, at, first - 1)
+        segments.append(Segment(first, last, None if lines is None else list(lines), rule))
+        at = last + 1
     if at < len(document.lines):
-        segments += _gap(document, layout, ask, at, len(document.lines) - 1)
+        segments += _gap(document, layout, request, at, len(document.lines) - 1)
     return segments
 
 
 def cost(document: Document, block: Block) -> int:
     """Characters a block takes when shown, line breaks included."""
-    if block.lines is not None:
-        return sum(map(len, block.lines)) + len(block.lines)
-    return (
-        sum(map(len, document.lines[block.first : block.last + 1])) + block.last - block.first + 1
-    )
+    lines: Sequence[str] | None = block.lines
+    if lines is None:
+        lines = document.lines[block.first : block.last + 1]
+    return sum(map(len, lines)) + len(lines)
 
 
-def _chosen(document: Document, blocks: Sequence[Block], room: int, hard: int) -> list[bool]:
+def _chosen(document: Document, blocks: Sequence[Block], limits: Limits) -> list[bool]:
     """Which blocks are shown: by rank and order, each with the price of the gap it opens."""
     taken = [False] * len(blocks)
-    used = 160  # the verdict and one mark
-    limits = {
-        Rank.MUST: hard,
-        Rank.FACT: hard - RESERVE,
-        Rank.NOTABLE: min(hard, room + 2 * RESERVE),
-        Rank.LAST: 0,
-    }
-    limits = [limits.get(rank, room) for rank in range(Rank.LAST + 1)]
+    used = HEAD_COST
+    most_of = _limits_of_ranks(limits)
     for index in _ordered(blocks):
         block = blocks[index]
-        near = index > 0 and taken[index - 1] and blocks[index - 1].last + 1 == block.first
-        near_after = (
+        joins_before = index > 0 and taken[index - 1] and blocks[index - 1].last + 1 == block.first
+        joins_after = (
             index + 1 < len(blocks)
             and taken[index + 1]
             and blocks[index + 1].first == block.last + 1
         )
-        price = cost(document, block) + (
-            -MARK_COST if near and near_after else 0 if near or near_after else MARK_COST
-        )
-        limit = limits[block.rank]
-        if used + price <= limit:
+        # one mark more where it stands alone, one fewer where it closes a gap
+        marks_more = 1 - joins_before - joins_after
+        price = cost(document, block) + marks_more * MARK_COST
+        if used + price <= most_of[block.rank]:
             taken[index] = True
             used += price
     return taken
+
+
+def _limits_of_ranks(limits: Limits) -> list[int]:
+    """Per rank the characters up to which its blocks are taken."""
+    target_chars, max_chars = limits
+    most_of = [target_chars] * (Rank.LAST + 1)
+    most_of[Rank.MUST] = max_chars
+    most_of[Rank.FACT] = max_chars - RESERVE
+    most_of[Rank.NOTABLE] = min(max_chars, target_chars + 2 * RESERVE)
+    most_of[Rank.LAST] = 0
+    return most_of
 
 
 def _ordered(blocks: Sequence[Block]) -> list[int]:
@@ -150,18 +157,18 @@ def _ordered(blocks: Sequence[Block]) -> list[int]:
     return [index for key in sorted(groups) for index in groups[key]]
 
 
-def _gap(document: Document, layout: Layout, ask: Ask, first: int, last: int) -> list[Segment]:
+def _gap(
+    document: Document, layout: Layout, request: Request, first: int, last: int
+) -> list[Segment]:
     """A hidden range as its mark, or the lines themselves when they are no longer than one."""
-    if (
-        last - first < 4
-        and sum(map(len, document.lines[first : last + 1])) + last - first <= SMALL_GAP
-    ):
+    lines = last - first + 1
+    is_small = lines <= SMALL_GAP_LINES
+    if is_small and sum(map(len, document.lines[first : last + 1])) + lines - 1 <= SMALL_GAP:
         return [Segment(first, last, None, "gap")]
-    words = layout.digest(first, last) if callable(layout.digest) else ""
+    words = layout.digest(first, last) if layout.digest else ""
     raw_first, raw_last = document.span(first, last)
-    mark = (
-        marks.gap(raw_first, raw_last, words, ask.handle)
-        if last - first >= 7 or words
-        else marks.short_gap(raw_first, raw_last, ask.handle)
-    )
+    if words or lines > SHORT_GAP_LINES:
+        mark = marks.gap(raw_first, raw_last, words, request.handle)
+    else:
+        mark = marks.short_gap(raw_first, raw_last, request.handle)
     return [Segment(first, last, [mark], "gap")]

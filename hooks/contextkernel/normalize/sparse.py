@@ -3,18 +3,18 @@
 from __future__ import annotations
 
 from contextkernel.normalize.document import Document
-from contextkernel.normalize.layout import Ask, Layout, Rank
+from contextkernel.normalize.layout import Layout, Rank, Request
 from contextkernel.normalize.survey import HEAD, TAIL, Survey, block_of
 
 EMPTY = 3  # characters; lines of no more are shown at the ends only
 
 
-def layout(document: Document, ask: Ask) -> Layout:
-    """The layout for a document of which each line would cost more work than it holds characters."""
+def layout(document: Document, request: Request) -> Layout:
+    """The layout of a document whose lines would each cost more work than they hold characters."""
     held = [index for index, line in enumerate(document.lines) if len(line) > EMPTY]
     ranks: dict[int, int] = {
         held[at]: rank
-        for at, rank in Survey([document.lines[index] for index in held], bool(ask.exit_code))
+        for at, rank in Survey([document.lines[index] for index in held], bool(request.exit_code))
         .ranks()
         .items()
     }

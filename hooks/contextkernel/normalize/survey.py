@@ -6,7 +6,7 @@ import re
 from itertools import compress
 
 from contextkernel.normalize.document import Document
-from contextkernel.normalize.layout import Ask, Block, Rank
+from contextkernel.normalize.layout import Block, Rank, Request
 from contextkernel.normalize.render import KEPT_END, KEPT_START, LONG
 from contextkernel.normalize.severity import CALM, FAULT, WARNING, first_fault, severity
 from contextkernel.normalize.templates import Mined, mine
@@ -15,25 +15,25 @@ COMMON = 4  # lines of one template from which on it is collapsed
 EXEMPLARS = 2  # lines of a collapsed template that stay; of faults 3, on failure 4
 HEAD, TAIL = 10, 20  # lines
 OUTERMOST = 4  # lines at either end that stay whatever else is wrong
-HEAD_ROOM, TAIL_ROOM = 900, 1800  # characters of head and tail that are not rare anyway
-UNIQUE_ROOM = (
+HEAD_MAX_CHARS, TAIL_MAX_CHARS = 900, 1800  # characters of head and tail that are not rare anyway
+UNIQUE_MAX_CHARS = (
     16000  # characters of text without repeats that pass before anything of it is left out
 )
 WORD = re.compile(r"[^\W\d_]{4,}")
 NO_WORDS = {ord(c): None for c in "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789_"}
 
 
-def room_for(document: Document, survey: Survey, ask: Ask) -> int:
+def target_for(document: Document, survey: Survey, request: Request) -> int:
     """Characters to aim at: more for a text that does not repeat itself, as nothing stands for a
     line left out.
     """
-    if ask.exit_code:
-        return ask.room
+    if request.exit_code:
+        return request.limits.target_chars
     unique = survey.unique_characters()
     return (
         unique + 1500
-        if ask.room < unique <= UNIQUE_ROOM
-        else max(ask.room, min(unique, UNIQUE_ROOM) * 3 // 4)
+        if request.limits.target_chars < unique <= UNIQUE_MAX_CHARS
+        else max(request.limits.target_chars, min(unique, UNIQUE_MAX_CHARS) * 3 // 4)
     )
 
 
@@ -206,8 +206,8 @@ class Survey:
 
     def _rank_ends(self, ranks: dict[int, int]) -> None:
         for numbers, room in (
-            (range(0, min(HEAD, len(self.lines))), HEAD_ROOM),
-            (range(len(self.lines) - 1, max(-1, len(self.lines) - TAIL - 1), -1), TAIL_ROOM),
+            (range(0, min(HEAD, len(self.lines))), HEAD_MAX_CHARS),
+            (range(len(self.lines) - 1, max(-1, len(self.lines) - TAIL - 1), -1), TAIL_MAX_CHARS),
         ):
             seen = set()
             for index in numbers:

@@ -5,8 +5,8 @@ from __future__ import annotations
 import re
 
 from contextkernel.normalize.document import Document
-from contextkernel.normalize.layout import Ask, Block, Layout, Rank
-from contextkernel.normalize.survey import Survey, block_of, room_for
+from contextkernel.normalize.layout import Block, Layout, Rank, Request
+from contextkernel.normalize.survey import Survey, block_of, target_for
 
 STAMPED = re.compile(
     r"(?:(?P<job>[^\t\n]+)\t(?P<step>[^\t\n]*)\t)?\ufeff?(?P<time>\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d\.\d{5,7}Z) "
@@ -15,7 +15,7 @@ STAMPED = re.compile(
 SHARE = 0.8
 
 
-def layout(document: Document, ask: Ask) -> Layout | None:
+def layout(document: Document, request: Request) -> Layout | None:
     """The log without its prefixes; None when fewer than eight in ten lines have one."""
     matches = [STAMPED.match(line) for line in document.lines]
     if sum(match is not None for match in matches) < SHARE * sum(
@@ -26,7 +26,7 @@ def layout(document: Document, ask: Ask) -> Layout | None:
     first = list(range(len(texts))) if document.first is None else document.first
     last = first if document.last is None else document.last
     bare = Document(texts, document.raw, first, last)
-    survey = Survey(texts, bool(ask.exit_code))
+    survey = Survey(texts, bool(request.exit_code))
     blocks: list[Block] = []
     ranks = survey.ranks()
     before: tuple[str, str] = ("", "")
@@ -51,6 +51,6 @@ def layout(document: Document, ask: Ask) -> Layout | None:
         blocks,
         "CI log, time stamps and job names hoisted",
         survey.digest,
-        room_for(bare, survey, ask),
+        target_for(bare, survey, request),
         bare,
     )

@@ -9,7 +9,7 @@ from typing import NamedTuple
 
 from contextkernel import marks
 from contextkernel.normalize.document import Document
-from contextkernel.normalize.layout import Ask, Block, Layout, Rank
+from contextkernel.normalize.layout import Block, Layout, Rank, Request
 from contextkernel.normalize.severity import FAULT, severity
 from contextkernel.normalize.survey import Survey, block_of
 
@@ -48,10 +48,10 @@ RUNNING, PLACES = (
     0.25,
 )  # from so many entries on, fewer places than this share mean a program that runs
 WORST_ORDER = {"fatal error": 0, "error": 0, "ERROR": 0, "E": 0, "F": 0}
-VARIANTS_ROOM = (
+VARIANTS_MAX_CHARS = (
     1200  # characters of differing names kept in the list of one kind; above, places only
 )
-LISTS_ROOM = 4400  # characters of all lists
+LISTS_MAX_CHARS = 4400  # characters of all lists
 
 
 class Entry(NamedTuple):
@@ -69,7 +69,7 @@ class Entry(NamedTuple):
     braced: bool = False
 
 
-def layout(document: Document, ask: Ask) -> Layout | None:
+def layout(document: Document, request: Request) -> Layout | None:
     """First of each kind whole with the places of the others; None when there are few
     diagnostics.
     """
@@ -84,14 +84,14 @@ def layout(document: Document, ask: Ask) -> Layout | None:
     kinds: dict[str, list[Entry]] = {}
     for entry in entries:
         kinds.setdefault(entry.kind, []).append(entry)
-    survey = Survey(document.lines, bool(ask.exit_code))
+    survey = Survey(document.lines, bool(request.exit_code))
     inside = bytearray(len(document.lines))
     blocks: list[Block] = []
-    room = [LISTS_ROOM if ask.exit_code else 2 * LISTS_ROOM]
+    room = [LISTS_MAX_CHARS if request.exit_code else 2 * LISTS_MAX_CHARS]
     for order, members in enumerate(
         sorted(kinds.values(), key=lambda group: (group[0].level, -len(group)))
     ):
-        blocks += _group_blocks(document, members, order, ask.handle, room)
+        blocks += _group_blocks(document, members, order, request.handle, room)
         for entry in members:
             for index in range(entry.first, entry.last + 1):
                 inside[index] = 1
@@ -107,7 +107,11 @@ def layout(document: Document, ask: Ask) -> Layout | None:
             )
     blocks.sort()
     return Layout(
-        blocks, digest=survey.digest, room=ask.room if ask.exit_code else max(ask.room, 9000)
+        blocks,
+        digest=survey.digest,
+        target_chars=request.limits.target_chars
+        if request.exit_code
+        else max(request.limits.target_chars, 9000),
     )
 
 
@@ -141,7 +145,7 @@ def _places(members: list[Entry], room: list[int]) -> list[str]:
     """
     named = {entry.slots for entry in members}
     if len(named) > 1 and sum(len(entry.slots) + 3 for entry in members) <= min(
-        VARIANTS_ROOM, room[0] // 2
+        VARIANTS_MAX_CHARS, room[0] // 2
     ):
         lines = [
             "  "

@@ -9,11 +9,11 @@ from bisect import bisect_left, bisect_right
 from typing import NamedTuple
 
 from contextkernel.normalize.document import Document
-from contextkernel.normalize.layout import Ask, Block, Layout, Rank
+from contextkernel.normalize.layout import Block, Layout, Rank, Request
 from contextkernel.normalize.severity import FAULT, severity
 
 WHOLE = 400  # changed lines; up to here nothing of a diff is left out
-ROOM = 10000  # characters for a larger one
+TARGET_CHARS = 10000  # characters for a larger one
 PIECE = 60  # lines; longer hunks are offered in pieces
 LOCK_START, LOCK_END = 4, 5  # lines of a generated file's hunk that stay
 FILE = re.compile(r"diff --(?:git|cc|combined) |Index: |diff -")
@@ -33,7 +33,7 @@ class Part(NamedTuple):
     file: int
 
 
-def layout(document: Document, ask: Ask) -> Layout | None:
+def layout(document: Document, request: Request) -> Layout | None:
     """All lines of a small diff (nothing to do), else headers and hunks by turns; None when
     there is no hunk.
     """
@@ -49,14 +49,14 @@ def layout(document: Document, ask: Ask) -> Layout | None:
     )
     size = sum(map(len, document.lines)) + len(document.lines)
     small = changed <= WHOLE
-    if small and size < ask.hard and not _foreign(document.lines, parts):
+    if small and size < request.limits.max_chars and not _foreign(document.lines, parts):
         return Layout([])
     names = _names(document.lines, parts)
     blocks: list[Block] = []
     hunks_seen: dict = {}
     for part in parts:
         if part.kind == "text" and not _is_message(document.lines, part):
-            blocks += _foreign_blocks(document, part, ask)
+            blocks += _foreign_blocks(document, part, request)
         elif part.kind == "text":
             blocks += _text_blocks(document, part)
         elif small:
@@ -82,7 +82,7 @@ def layout(document: Document, ask: Ask) -> Layout | None:
         blocks,
         "" if small else "diff shown in part, not a patch",
         _digest(document.lines, parts, names),
-        0 if ask.exit_code else ROOM,
+        0 if request.exit_code else TARGET_CHARS,
     )
 
 
@@ -174,11 +174,11 @@ def _foreign(lines: list[str], parts: list[Part]) -> bool:
     return any(part.kind == "text" and not _is_message(lines, part) for part in parts)
 
 
-def _foreign_blocks(document: Document, part: Part, ask: Ask) -> list[Block]:
+def _foreign_blocks(document: Document, part: Part, request: Request) -> list[Block]:
     """Another command's output beside the diff, by its templates."""
     from contextkernel.normalize.survey import Survey, block_of
 
-    survey = Survey(document.lines[part.first : part.last + 1], bool(ask.exit_code))
+    survey = Survey(document.lines[part.first : part.last + 1], bool(request.exit_code))
     return [
         block_of(document, part.first + index, rank)
         for index, rank in sorted(survey.ranks().items())

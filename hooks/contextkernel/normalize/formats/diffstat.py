@@ -7,16 +7,16 @@ from __future__ import annotations
 import re
 
 from contextkernel.normalize.document import Document
-from contextkernel.normalize.layout import Ask, Block, Layout, Rank
+from contextkernel.normalize.layout import Block, Layout, Rank, Request
 
 ROW = re.compile(
     r" (?P<path>\S.*?)(?<=\S)\s+\| +(?P<count>\d+|Bin\b.*?)(?: |(?<![+-]))(?P<bar>[+-]*)$"
 )
 FEWEST = 8
-ROOM = 20000
+TARGET_CHARS = 20000
 
 
-def layout(document: Document, ask: Ask) -> Layout | None:
+def layout(document: Document, request: Request) -> Layout | None:
     """Rows without padding; None for a text that is mostly something else."""
     rows = [ROW.match(line) for line in document.lines]
     if sum(row is not None for row in rows) < max(
@@ -38,4 +38,4 @@ def layout(document: Document, ask: Ask) -> Layout | None:
                 "padding",
             )
         )
-    return Layout(blocks, "bars of the diffstat shortened to their signs", None, ROOM)
+    return Layout(blocks, "bars of the diffstat shortened to their signs", None, TARGET_CHARS)

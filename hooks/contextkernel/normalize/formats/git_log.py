@@ -7,7 +7,7 @@ from __future__ import annotations
 import re
 
 from contextkernel.normalize.document import Document
-from contextkernel.normalize.layout import Ask, Block, Layout, Rank
+from contextkernel.normalize.layout import Block, Layout, Rank, Request
 from contextkernel.normalize.severity import FAULT, severity
 
 COMMIT = re.compile(r"commit ([0-9a-f]{7,40})( \(.*\))?$")
@@ -28,19 +28,22 @@ IN_DIFF = re.compile(
     r"[ +\\-]|@@|diff |index |(?:new|deleted|old) (?:file )?mode |(?:similarity"
     r"|dissimilarity) index |(?:rename|copy) (?:from|to) |Binary files "
 )
-FOREIGN, FOREIGN_ROOM = 12, 2500  # lines and characters of another command that may follow the log
+FOREIGN_MAX_LINES, FOREIGN_MAX_CHARS = (
+    12,
+    2500,
+)  # lines and characters of another command that may follow the log
 HASH = 12  # digits that stay: unique in any repository of practical size, and git takes them
-ROOM = 11000
+TARGET_CHARS = 11000
 
 
-def layout(document: Document, ask: Ask) -> Layout | None:
+def layout(document: Document, request: Request) -> Layout | None:
     """Headers as one line each; None when the text does not begin with a commit."""
     starts = [i for i, line in enumerate(document.lines) if COMMIT.match(line)]
     if len(starts) < 3 or starts[0] != 0:
         return None
     foreign = _foreign(document.lines, starts)
     tail = next((i for i in foreign if i > starts[-1]), len(document.lines))
-    if len(foreign) > FOREIGN or sum(map(len, document.lines[tail:])) > FOREIGN_ROOM:
+    if len(foreign) > FOREIGN_MAX_LINES or sum(map(len, document.lines[tail:])) > FOREIGN_MAX_CHARS:
         return None  # the output of another command follows
     blocks: list[Block] = []
     same = _constant(document.lines, starts)
@@ -56,7 +59,7 @@ def layout(document: Document, ask: Ask) -> Layout | None:
         blocks,
         "git log, a header is one line, trailers folded" + words,
         None,
-        0 if ask.exit_code else ROOM,
+        0 if request.exit_code else TARGET_CHARS,
     )
 
 

@@ -10,7 +10,7 @@ import re
 
 from contextkernel.normalize.document import Document
 from contextkernel.normalize.formats.path_list import folders
-from contextkernel.normalize.layout import Ask, Block, Layout, Rank
+from contextkernel.normalize.layout import Block, Layout, Rank, Request
 from contextkernel.normalize.survey import Survey, block_of
 
 SHORT = re.compile(r"(?!  )(?P<code>[ MADRCUT?!][ MADRCUT?!]) (?P<path>\S.*)$")
@@ -28,16 +28,16 @@ OWN = re.compile(  # what git says around the paths
     r"|drop) |warning: |hint: "
 )
 MANY = 120
-ROOM = 14000
-FAILURE_ROOM = 7500  # characters of paths when the client cuts at 10,000
-FOREIGN, FOREIGN_ROOM = (
+TARGET_CHARS = 14000
+FAILURE_TARGET_CHARS = 7500  # characters of paths when the client cuts at 10,000
+FOREIGN_MAX_LINES, FOREIGN_MAX_CHARS = (
     12,
     1500,
 )  # lines and characters of another command that may stand among them
-WIDER_ROOM = 4000  # such characters on success; then also one line for four paths
+WIDER_MAX_CHARS = 4000  # such characters on success; then also one line for four paths
 
 
-def layout(document: Document, ask: Ask) -> Layout | None:
+def layout(document: Document, request: Request) -> Layout | None:
     """Runs of one status code grouped by folder; lines as they are when there are few paths."""
     rows = _rows(document.lines)
     foreign = {
@@ -45,14 +45,18 @@ def layout(document: Document, ask: Ask) -> Layout | None:
         for i, line in enumerate(document.lines)
         if rows[i] is None and line.strip() and not OWN.match(line)
     }
-    most = FOREIGN if ask.exit_code else max(FOREIGN, sum(row is not None for row in rows) // 4)
+    most = (
+        FOREIGN_MAX_LINES
+        if request.exit_code
+        else max(FOREIGN_MAX_LINES, sum(row is not None for row in rows) // 4)
+    )
     if len(foreign) > most or sum(len(document.lines[i]) for i in foreign) > (
-        FOREIGN_ROOM if ask.exit_code else WIDER_ROOM
+        FOREIGN_MAX_CHARS if request.exit_code else WIDER_MAX_CHARS
     ):
         return None
-    room = FAILURE_ROOM if ask.exit_code else ROOM
+    target_chars = FAILURE_TARGET_CHARS if request.exit_code else TARGET_CHARS
     many = sum(row is not None for row in rows) > MANY
-    survey = Survey(document.lines, bool(ask.exit_code))
+    survey = Survey(document.lines, bool(request.exit_code))
     ranks = survey.ranks()
     blocks: list[Block] = []
     start = 0
@@ -77,7 +81,9 @@ def layout(document: Document, ask: Ask) -> Layout | None:
         if many and end - start >= 3:
             code = row.group("code").rstrip("\n")
             lines = folders(
-                [match.group("path") for match in rows[start : end + 1]], room, ask.handle
+                [match.group("path") for match in rows[start : end + 1]],
+                target_chars,
+                request.handle,
             )
             blocks.append(
                 Block(
@@ -99,7 +105,7 @@ def layout(document: Document, ask: Ask) -> Layout | None:
         blocks,
         "paths grouped by folder" + ", none left out" * (not cut) if many else "",
         survey.digest,
-        ROOM + 4000,
+        TARGET_CHARS + 4000,
     )
 
 

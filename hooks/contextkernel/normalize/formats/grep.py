@@ -9,7 +9,7 @@ from bisect import bisect_left, bisect_right
 from typing import NamedTuple
 
 from contextkernel.normalize.document import Document
-from contextkernel.normalize.layout import Ask, Block, Layout, Rank
+from contextkernel.normalize.layout import Block, Layout, Rank, Request
 from contextkernel.normalize.needle import pattern_of
 from contextkernel.normalize.outliers import outliers
 from contextkernel.normalize.severity import FAULT, severity
@@ -26,7 +26,7 @@ PLAIN_PATH = re.compile(
 DIAGNOSTIC = re.compile(
     r"\d+(?::\d+)?: ?(?:(?:fatal )?error|warning|note|info|\w+(?:Error|Warning):|[A-Z]{1,5}\d+\b)"
 )  # what programs say of a place
-ROOM = 14000  # characters
+TARGET_CHARS = 14000  # characters
 LONG = 320  # characters of one hit; longer ones are clipped around the match
 AROUND = 140
 SHARE = 0.85  # of the lines must be hits, context, separators or notes
@@ -75,11 +75,11 @@ class Search(NamedTuple):
     numbers: bool = False
 
 
-def layout(document: Document, ask: Ask) -> Layout | None:
+def layout(document: Document, request: Request) -> Layout | None:
     """Hits grouped by file; None when the text is something else, or paths do not repeat."""
-    search = _search(ask)
+    search = _search(request)
     if search.any and _is_alone(document.lines, search):
-        return _one_file_layout(document, ask)
+        return _one_file_layout(document, request)
     if not search.any and not _is_likely(document.lines):
         return None
     hits = _hits(document.lines, search.paths)
@@ -91,7 +91,7 @@ def layout(document: Document, ask: Ask) -> Layout | None:
         or _is_running(document.lines, hits)
     ):
         return None
-    return _grouped(document, ask, hits, "grouped by file: path, then line:text")
+    return _grouped(document, request, hits, "grouped by file: path, then line:text")
 
 
 def _is_likely(lines: list[str]) -> bool:
@@ -105,9 +105,11 @@ def _is_likely(lines: list[str]) -> bool:
     ) >= len(some)
 
 
-def _grouped(document: Document, ask: Ask, hits: list[Hit], words: str) -> Layout:
-    matcher = _matcher(ask)
-    faulty, ranks = _judged(hits, ask.room if ask.exit_code else ROOM)
+def _grouped(document: Document, request: Request, hits: list[Hit], words: str) -> Layout:
+    matcher = _matcher(request)
+    faulty, ranks = _judged(
+        hits, request.limits.target_chars if request.exit_code else TARGET_CHARS
+    )
     blocks: list[Block] = []
     seen: dict[str, int] = {}
     faults: dict[str, int] = {}
@@ -134,16 +136,16 @@ def _grouped(document: Document, ask: Ask, hits: list[Hit], words: str) -> Layou
         if i not in known and (not line.strip() or line == "--")
     ]
     blocks.sort()
-    return Layout(blocks, words, _digest(hits), 0 if ask.exit_code else ROOM)
+    return Layout(blocks, words, _digest(hits), 0 if request.exit_code else TARGET_CHARS)
 
 
-def _search(ask: Ask) -> Search:
+def _search(request: Request) -> Search:
     """The search of a command; a filter behind a pipe, and a search in one file, name no paths."""
-    if ask.tool == "Grep":
+    if request.tool == "Grep":
         return Search(True, True)
     found = Search()
     before: tuple[str, ...] = ()
-    for stage in ask.command.stages:
+    for stage in request.command.stages:
         words = list(stage)
         through = bool(words) and words[0] in (
             "xargs",
@@ -247,12 +249,12 @@ def _is_alone(lines: list[str], search: Search) -> bool:
     return sum(TIMED.search(line[:EARLY]) is not None for line in filled) <= len(filled) // 2
 
 
-def _one_file_layout(document: Document, ask: Ask) -> Layout | None:
+def _one_file_layout(document: Document, request: Request) -> Layout | None:
     """All of it while there is room: what is edited next is found by these numbers."""
-    if sum(map(len, document.lines)) + len(document.lines) < ROOM:
+    if sum(map(len, document.lines)) + len(document.lines) < TARGET_CHARS:
         return Layout([])
     hits = [Hit(index, "", line) for index, line in enumerate(document.lines) if ALONE.match(line)]
-    return _grouped(document, ask, hits, "")
+    return _grouped(document, request, hits, "")
 
 
 def _is_running(lines: list[str], hits: list[Hit]) -> bool:
@@ -360,11 +362,11 @@ def _add_context(filled: list[tuple[int, str]], found: dict[int, Hit], paths: li
                 break
 
 
-def _matcher(ask: Ask) -> re.Pattern | None:
+def _matcher(request: Request) -> re.Pattern | None:
     """The pattern that was searched for, as well as it can be told; it only decides where a long
     line is clipped.
     """
-    for stage in ask.command.stages:
+    for stage in request.command.stages:
         if stage[0] in ("grep", "egrep", "fgrep", "rg", "ag", "ack"):
             words = [word for word in stage[1:] if not word.startswith("-")]
             if words and len(words[0]) < 200:

@@ -5,7 +5,7 @@ markup are left out.
 from __future__ import annotations
 
 from contextkernel.normalize.document import Document
-from contextkernel.normalize.layout import Ask, Block, Layout, Rank
+from contextkernel.normalize.layout import Block, Layout, Rank, Request
 from contextkernel.normalize.markup import Piece, pieces
 from contextkernel.normalize.survey import Survey, block_of
 
@@ -18,7 +18,7 @@ BLOCK_TAGS = frozenset(
 )
 SILENT = frozenset("script style svg noscript template iframe canvas head-only".split())
 HEADINGS = frozenset("h1 h2 h3 h4 h5 h6 title dt th caption summary".split())
-ROOM = 9000
+TARGET_CHARS = 9000
 
 
 class Reader:
@@ -89,14 +89,14 @@ class Reader:
             self.flush()
 
 
-def layout(document: Document, ask: Ask) -> Layout | None:
+def layout(document: Document, request: Request) -> Layout | None:
     """Visible lines in place of the source; None when the markup gives no text."""
     reader = Reader()
     reader.read("\n".join(document.lines))
     if len(reader.lines) < 3:
         return None
     text = _visible(document, reader.lines)
-    survey = Survey(text.lines, bool(ask.exit_code))
+    survey = Survey(text.lines, bool(request.exit_code))
     ranks = survey.ranks()
     headings = {i for i, line in enumerate(reader.lines) if line[2]}
     blocks = []
@@ -108,7 +108,13 @@ def layout(document: Document, ask: Ask) -> Layout | None:
             if len(line) > 1200
             else Block(index, index, rank, (line,), "html")
         )
-    return Layout(blocks, "HTML as visible text", survey.digest, 0 if ask.exit_code else ROOM, text)
+    return Layout(
+        blocks,
+        "HTML as visible text",
+        survey.digest,
+        0 if request.exit_code else TARGET_CHARS,
+        text,
+    )
 
 
 def _visible(document: Document, found: list[tuple[int, str, bool]]) -> Document:

@@ -9,7 +9,7 @@ from typing import Any, NamedTuple
 
 from contextkernel import marks
 from contextkernel.normalize.document import Document
-from contextkernel.normalize.layout import Ask, Block, Layout, Rank
+from contextkernel.normalize.layout import Block, Layout, Rank, Request
 from contextkernel.normalize.outliers import far_or_rare
 from contextkernel.normalize.severity import FAULT, severity
 
@@ -17,11 +17,11 @@ LEAST = 2000  # bytes; smaller documents pass as they are
 MOST = 40_000_000  # characters; larger ones are not parsed
 FEWEST = 6  # objects in a list worth a table
 FIRST, LAST_ROWS = 3, 1  # rows that are shown whatever they hold
-PROSE_MOST = 24000  # characters; up to here a document that is mostly prose passes
+PROSE_MAX_CHARS = 24000  # characters; up to here a document that is mostly prose passes
 CELL = 60  # characters
 DEEP = 3  # levels of objects flattened into columns
-DOCUMENT_ROOM = 2600  # characters for what is around the table
-TABLE_ROOM = 4200
+AROUND_MAX_CHARS = 2600  # characters for what is around the table
+TABLE_TARGET_CHARS = 4200
 LONG_NUMBER = 400  # characters of a number that is not worked out
 # cells of a table; above, at most so many for each value there is: rows that share no keys are no
 # table
@@ -51,7 +51,7 @@ class Refused(ValueError):
     """
 
 
-def layout(document: Document, ask: Ask) -> Layout | None:
+def layout(document: Document, request: Request) -> Layout | None:
     """The document as outline and table in place of the whole text; None when it is no JSON or
     holds no such list.
     """
@@ -61,9 +61,9 @@ def layout(document: Document, ask: Ask) -> Layout | None:
         return None
     try:
         value = json.loads(text, parse_float=Raw, parse_int=Raw, object_pairs_hook=_unique)
-        if len(text) < PROSE_MOST and _prose(value) > len(text) // 2:
+        if len(text) < PROSE_MAX_CHARS and _prose(value) > len(text) // 2:
             return Layout([])  # comments, issue bodies: words that nothing stands for
-        lines = _lines(value, ask)
+        lines = _lines(value, request)
     except (ValueError, RecursionError):
         return None
     if not lines:
@@ -96,11 +96,11 @@ def _unique(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
     return found
 
 
-def _lines(value: Any, ask: Ask) -> list[str]:
+def _lines(value: Any, request: Request) -> list[str]:
     path, rows = _largest(value)
     if len(rows) < FEWEST:
         return []
-    table = _table(rows, path or "$", ask)
+    table = _table(rows, path or "$", request)
     if not table:
         return []
     holder = "@table@"
@@ -120,8 +120,8 @@ def _lines(value: Any, ask: Ask) -> list[str]:
         if outline
         else []
     )
-    if sum(map(len, around)) > DOCUMENT_ROOM:
-        around = _cut(around, ask)
+    if sum(map(len, around)) > AROUND_MAX_CHARS:
+        around = _cut(around, request)
     place = next((i for i, line in enumerate(around) if holder in line), None)
     if place is None:
         return [line for line in around] + table
@@ -129,16 +129,21 @@ def _lines(value: Any, ask: Ask) -> list[str]:
     return around[: place + 1] + table + around[place + 1 :]
 
 
-def _cut(lines: list[str], ask: Ask) -> list[str]:
+def _cut(lines: list[str], request: Request) -> list[str]:
     kept, size = [], 0
     for line in lines:
-        if size + len(line) > DOCUMENT_ROOM and "@table@" not in line and severity(line) != FAULT:
+        if (
+            size + len(line) > AROUND_MAX_CHARS
+            and "@table@" not in line
+            and severity(line) != FAULT
+        ):
             continue
         kept.append(line if len(line) < 400 else line[:400] + "…")
         size += len(line)
     return kept + [
         marks.note(
-            f"{len(lines) - len(kept)} lines of the document around the table hidden", ask.handle
+            f"{len(lines) - len(kept)} lines of the document around the table hidden",
+            request.handle,
         )
     ]
 
@@ -208,7 +213,7 @@ class Column(NamedTuple):
     width: float  # mean characters
 
 
-def _table(rows: list[dict[str, Any]], path: str, ask: Ask) -> list[str]:
+def _table(rows: list[dict[str, Any]], path: str, request: Request) -> list[str]:
     flat = [_flat(row) for row in rows]
     names = list(dict.fromkeys(name for row in flat for name in row))
     if len(names) * len(rows) > max(GRID, SPARSE * sum(map(len, flat))):
@@ -217,8 +222,8 @@ def _table(rows: list[dict[str, Any]], path: str, ask: Ask) -> list[str]:
     columns = [column._replace(width=sum(map(len, column.cells)) / len(rows)) for column in columns]
     constant = [column for column in columns if len(set(column.cells)) == 1]
     varying = [column for column in columns if len(set(column.cells)) > 1]
-    room = TABLE_ROOM if ask.exit_code else int(TABLE_ROOM * 1.3)
-    shown, hidden, cell = _columns(varying, len(rows), room)
+    target_chars = TABLE_TARGET_CHARS if request.exit_code else int(TABLE_TARGET_CHARS * 1.3)
+    shown, hidden, cell = _columns(varying, len(rows), target_chars)
     faults = {
         column.name: [i for i, cell in enumerate(column.cells) if severity(cell[:300]) == FAULT]
         for column in varying
@@ -229,7 +234,7 @@ def _table(rows: list[dict[str, Any]], path: str, ask: Ask) -> list[str]:
         for c in constant
     )
     faulty = set(range(len(rows))) if all_failed else _faulty(varying, faults)
-    wanted = _rows(shown, len(rows), unusual, faulty, room, cell)
+    wanted = _rows(shown, len(rows), unusual, faulty, target_chars, cell)
     lines = []
     if constant:
         lines.append(
@@ -239,14 +244,14 @@ def _table(rows: list[dict[str, Any]], path: str, ask: Ask) -> list[str]:
         lines.append(
             marks.note(
                 "columns not shown: " + marks.clip(", ".join(c.name for c in hidden), 160),
-                ask.handle,
+                request.handle,
             )
         )
     lines.append("row\t" + "\t".join(column.name for column in shown))
     before = -1
     for index in wanted:
         if index > before + 1:
-            lines.append(_hidden(before + 1, index - 1, faulty, ask.handle))
+            lines.append(_hidden(before + 1, index - 1, faulty, request.handle))
         extra = [
             (c.name, c.cells[index])
             for c in hidden
@@ -265,7 +270,7 @@ def _table(rows: list[dict[str, Any]], path: str, ask: Ask) -> list[str]:
         )
         before = index
     if before < len(rows) - 1:
-        lines.append(_hidden(before + 1, len(rows) - 1, faulty, ask.handle))
+        lines.append(_hidden(before + 1, len(rows) - 1, faulty, request.handle))
     return lines
 
 
@@ -279,12 +284,14 @@ def _hidden(first: int, last: int, faulty: set[int], handle: str) -> str:
     )
 
 
-def _columns(columns: list[Column], rows: int, room: int) -> tuple[list[Column], list[Column], int]:
+def _columns(
+    columns: list[Column], rows: int, target_chars: int
+) -> tuple[list[Column], list[Column], int]:
     """Columns that are shown, those that are not, and the characters of a cell: names and short
     values first.
     """
     shown, hidden, used = [], [], 0.0
-    most = room / max(1, min(rows, 60))
+    most = target_chars / max(1, min(rows, 60))
     for column in sorted(
         columns, key=lambda c: (min(c.width, CELL) > 36, not _naming(c.name), c.width)
     ):
@@ -353,34 +360,37 @@ def _rows(
     rows: int,
     unusual: dict[int, list[str]],
     faulty: set[int],
-    room: int,
+    target_chars: int,
     cell: int,
 ) -> list[int]:
     """Row indexes, ascending: all when they fit, else the first, the last and the unusual ones."""
     widths = [sum(min(len(column.cells[i]), cell) + 1 for column in shown) + 5 for i in range(rows)]
-    if sum(widths) <= room and (
-        sum(widths) <= room // 2 or len(unusual) > rows // 3 or rows < 40 or _listing(shown, rows)
+    if sum(widths) <= target_chars and (
+        sum(widths) <= target_chars // 2
+        or len(unusual) > rows // 3
+        or rows < 40
+        or _listing(shown, rows)
     ):
         return list(range(rows))
     wanted = set(range(min(FIRST, rows))) | set(range(max(0, rows - LAST_ROWS), rows))
     used = sum(widths[i] + 60 for i in wanted)
     for index in sorted(unusual, key=lambda i: (-len(unusual[i]), i)):
         used += widths[index] + 60
-        if used > room * 1.5:
+        if used > target_chars * 1.5:
             break
         wanted.add(index)
     for index in [i for i in sorted(faulty) if i not in wanted][
         : max(0, FAULTY - len(faulty & wanted))
     ]:
         used += widths[index] + 60
-        if used > room * 1.2:
+        if used > target_chars * 1.2:
             break
         wanted.add(index)
-    if used < room and _listing(shown, rows):
+    if used < target_chars and _listing(shown, rows):
         for index in range(rows):
             if index not in wanted:
                 used += widths[index]
-                if used > room:
+                if used > target_chars:
                     break
                 wanted.add(index)
     return sorted(wanted)

@@ -8,7 +8,7 @@ import re
 from collections import Counter
 
 from contextkernel.normalize.document import Document
-from contextkernel.normalize.layout import Ask, Block, Layout, Rank
+from contextkernel.normalize.layout import Block, Layout, Rank, Request
 from contextkernel.normalize.outliers import far_or_rare
 
 ROW = re.compile(
@@ -16,20 +16,20 @@ ROW = re.compile(
     r"|\d{4}-\d\d-\d\d \d\d:\d\d(?::[\d.]+ [+-]\d{4})?)\s(?P<name>.*)$"
 )
 HEADER = re.compile(r"(?P<folder>\S.*):$")
-ROOM = 14000
+TARGET_CHARS = 14000
 FEWEST = 10
 LISTERS = re.compile(
     r"(?:ls|ll|la|exa|eza|tree|cd|pushd|popd|pwd|echo|printf|date|true|:|test|\[|export|set"
     r"|sleep|mkdir)$"
 )  # commands that print listings, or a line
 OWN = re.compile(r"total \d|\S.*:$|(?:ls|exa|eza): ")  # what ls says around its rows
-FOREIGN, FOREIGN_ROOM = (
+FOREIGN_MAX_LINES, FOREIGN_MAX_CHARS = (
     12,
     1500,
 )  # lines and characters of another command that may stand among them
 
 
-def layout(document: Document, ask: Ask) -> Layout | None:
+def layout(document: Document, request: Request) -> Layout | None:
     """Rows shortened to what differs; None for a text that is no listing."""
     rows = {i: match for i, match in enumerate(map(ROW.match, document.lines)) if match}
     if len(rows) >= FEWEST and len(rows) >= 0.6 * sum(1 for line in document.lines if line.strip()):
@@ -39,11 +39,11 @@ def layout(document: Document, ask: Ask) -> Layout | None:
             if i not in rows and line.strip() and not OWN.match(line)
         ]
         return (
-            _long(document, rows, ask)
-            if len(foreign) <= FOREIGN and sum(map(len, foreign)) <= FOREIGN_ROOM
+            _long(document, rows, request)
+            if len(foreign) <= FOREIGN_MAX_LINES and sum(map(len, foreign)) <= FOREIGN_MAX_CHARS
             else None
         )
-    programs = [stage[0] for stage in ask.command.stages if stage]
+    programs = [stage[0] for stage in request.command.stages if stage]
     if not any(name.startswith(("ls", "ll", "la", "exa", "eza")) for name in programs) or not all(
         LISTERS.match(name) for name in programs
     ):
@@ -55,10 +55,10 @@ def layout(document: Document, ask: Ask) -> Layout | None:
         and (" " not in line or "/" in line)
         and (i == 0 or not document.lines[i - 1].strip())
     ]
-    return _recursive(document, headers, ask) if len(headers) >= 3 else None
+    return _recursive(document, headers, request) if len(headers) >= 3 else None
 
 
-def _long(document: Document, rows: dict, ask: Ask) -> Layout:
+def _long(document: Document, rows: dict, request: Request) -> Layout:
     """ "drwxr-xr-x 4096 docs": links dropped; owner, group and date only where they are not the
     same on all rows.
     """
@@ -81,7 +81,7 @@ def _long(document: Document, rows: dict, ask: Ask) -> Layout:
                     index,
                     index,
                     Rank.MUST,
-                    () if drop and ask.exit_code == 0 else None,
+                    () if drop and request.exit_code == 0 else None,
                     "listing",
                     0 if drop else -1,
                 )
@@ -105,7 +105,7 @@ def _long(document: Document, rows: dict, ask: Ask) -> Layout:
         "listing; not shown: link counts, mode "
         f"{usual}{', on all rows ' + ', '.join(constant) if constant else ''}"
     )
-    return Layout(blocks, words, None, 0 if ask.exit_code else ROOM)
+    return Layout(blocks, words, None, 0 if request.exit_code else TARGET_CHARS)
 
 
 def _usual(modes: list[str]) -> str:
@@ -114,7 +114,7 @@ def _usual(modes: list[str]) -> str:
     return max(sorted(plain), key=lambda mode: plain[mode]) if plain else "-"
 
 
-def _recursive(document: Document, headers: list[int], ask: Ask) -> Layout:
+def _recursive(document: Document, headers: list[int], request: Request) -> Layout:
     """ "./src: a.py  b.py" for every folder of ls -R."""
     blocks: list[Block] = [Block(i, i, Rank.MUST) for i in range(headers[0])]
     for start, end in zip(headers, headers[1:] + [len(document.lines)]):
@@ -132,5 +132,5 @@ def _recursive(document: Document, headers: list[int], ask: Ask) -> Layout:
         blocks,
         "a folder is one line, names apart by two blanks",
         None,
-        0 if ask.exit_code else ROOM,
+        0 if request.exit_code else TARGET_CHARS,
     )

@@ -8,7 +8,7 @@ import re
 from collections import Counter
 
 from contextkernel.normalize.document import Document
-from contextkernel.normalize.layout import Ask, Block, Layout, Rank
+from contextkernel.normalize.layout import Block, Layout, Rank, Request
 from contextkernel.normalize.severity import CALM, severity
 from contextkernel.normalize.survey import Survey, block_of
 
@@ -49,7 +49,7 @@ FEWEST = 12
 FEWEST_OF_PHASE = 4  # rows of one phase, fewer are shown
 
 
-def layout(document: Document, ask: Ask) -> Layout | None:
+def layout(document: Document, request: Request) -> Layout | None:
     """Folds phases that only repeat a package named elsewhere; None when there are few such
     lines.
     """
@@ -59,7 +59,7 @@ def layout(document: Document, ask: Ask) -> Layout | None:
     quiet = {i for i in quiet if counts[_phase(phases[i])] >= FEWEST_OF_PHASE}
     if not quiet or sum(match is not None for match in phases) < FEWEST:
         return None
-    survey = Survey(document.lines, bool(ask.exit_code))
+    survey = Survey(document.lines, bool(request.exit_code))
     ranks = survey.ranks()
     named: dict[str, int] = {}
     for match in phases:

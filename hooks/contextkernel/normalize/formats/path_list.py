@@ -8,15 +8,15 @@ import re
 
 from contextkernel import marks
 from contextkernel.normalize.document import Document
-from contextkernel.normalize.layout import Ask, Block, Layout, Rank
+from contextkernel.normalize.layout import Block, Layout, Rank, Request
 
 PATH = re.compile(r"(?:\./|/|~/|[A-Za-z]:\\)?[\w.@+~#$%(){}\[\]=,&'-][^\t\n:*?\"<>|]*$")
-ROOM = 12000  # characters; above, large folders are cut to their first names
+TARGET_CHARS = 12000  # characters; above, large folders are cut to their first names
 FEWEST, SHARE = 30, 0.9
 FIRST_NAMES, LAST_NAMES = 6, 2
 
 
-def layout(document: Document, ask: Ask) -> Layout | None:
+def layout(document: Document, request: Request) -> Layout | None:
     """Runs of paths as folders with names; None when fewer than nine in ten lines are paths
     below some folder.
     """
@@ -35,7 +35,7 @@ def layout(document: Document, ask: Ask) -> Layout | None:
         return None  # prose with slashes
     blocks: list[Block] = []
     start = 0
-    room = ask.room if ask.exit_code else ROOM
+    target_chars = request.limits.target_chars if request.exit_code else TARGET_CHARS
     while start < len(lines):
         if not at_path[start]:
             blocks.append(Block(start, start, Rank.MUST if lines[start].strip() else Rank.NOTABLE))
@@ -49,16 +49,16 @@ def layout(document: Document, ask: Ask) -> Layout | None:
                 start,
                 end,
                 Rank.MUST,
-                tuple(folders(lines[start : end + 1], room, ask.handle)),
+                tuple(folders(lines[start : end + 1], target_chars, request.handle)),
                 "hoist",
             )
         )
         start = end + 1
-    return Layout(blocks, "paths grouped by folder", None, room + 4000)
+    return Layout(blocks, "paths grouped by folder", None, target_chars + 4000)
 
 
-def folders(paths: list[str], room: int, handle: str) -> list[str]:
-    """Lines "folder/: name, name"; a name that holds ", " keeps its line.  Over `room`
+def folders(paths: list[str], target_chars: int, handle: str) -> list[str]:
+    """Lines "folder/: name, name"; a name that holds ", " keeps its line.  Over `target_chars`
     characters large folders are cut.
     """
     groups: dict[str, list[str]] = {}
@@ -66,20 +66,20 @@ def folders(paths: list[str], room: int, handle: str) -> list[str]:
         folder, _, name = path.rstrip("/").rpartition("/")
         groups.setdefault(folder, []).append(name + ("/" if path.endswith("/") else ""))
     lines = _written(groups)
-    if sum(map(len, lines)) + len(lines) <= room:
+    if sum(map(len, lines)) + len(lines) <= target_chars:
         return lines
     most = 40
     while most > 2:
         lines = _written(groups, most, handle)
-        if sum(map(len, lines)) + len(lines) <= room:
+        if sum(map(len, lines)) + len(lines) <= target_chars:
             return lines
         most //= 2
-    head = lines[: max(4, len(lines) * room // (2 * (sum(map(len, lines)) + 1)))]
+    head = lines[: max(4, len(lines) * target_chars // (2 * (sum(map(len, lines)) + 1)))]
     size = 0
     kept = []
     for line in head:
         size += len(line) + 1
-        if size > room:
+        if size > target_chars:
             break
         kept.append(line)
     left = list(groups)[len(kept) :]

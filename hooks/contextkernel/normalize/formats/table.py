@@ -7,20 +7,20 @@ from __future__ import annotations
 import re
 
 from contextkernel.normalize.document import Document
-from contextkernel.normalize.layout import Ask, Block, Layout, Rank
+from contextkernel.normalize.layout import Block, Layout, Rank, Request
 from contextkernel.normalize.outliers import far_or_rare
 from contextkernel.normalize.severity import FAULT, severity
-from contextkernel.normalize.survey import Survey, room_for
+from contextkernel.normalize.survey import Survey, target_for
 
 GAP = re.compile(r"\s{2,}|\t| \| | \|$|^\| ")
 PADDING = re.compile(r"(?<=\S) {3,}(?=\S)")
 FEWEST, SHARE = 8, 0.9  # rows; share of the lines with as many fields as the header
 FEW = 8  # distinct values of a column that names categories
 HEAD_ROWS, TAIL_ROWS = 4, 2
-ALL_ROOM = 3600  # characters; a squeezed table up to this size stays whole
+WHOLE_MAX_CHARS = 3600  # characters; a squeezed table up to this size stays whole
 
 
-def layout(document: Document, ask: Ask) -> Layout | None:
+def layout(document: Document, request: Request) -> Layout | None:
     """Rows as blocks; None when rows do not have the header's number of fields (an empty cell
     would be lost).
     """
@@ -46,17 +46,17 @@ def layout(document: Document, ask: Ask) -> Layout | None:
     squeezed = [PADDING.sub("  ", line) if i else line for i, line in enumerate(lines)]
     squeezed[0] = PADDING.sub("  ", lines[0])
     total = sum(map(len, squeezed)) + len(squeezed)
-    ranks = _ranks(lines, fields, rows, total <= ALL_ROOM)
+    ranks = _ranks(lines, fields, rows, total <= WHOLE_MAX_CHARS)
     blocks = [
         Block(i, i, rank, None if squeezed[i] == lines[i] else (squeezed[i],), "padding")
         for i, rank in sorted(ranks.items())
     ]
-    survey = Survey(lines, bool(ask.exit_code))
+    survey = Survey(lines, bool(request.exit_code))
     return Layout(
         blocks,
         "table, padding squeezed",
         survey.digest,
-        0 if ask.exit_code else room_for(document, survey, ask),
+        0 if request.exit_code else target_for(document, survey, request),
     )
 
 

@@ -7,9 +7,9 @@ from bisect import bisect_left, bisect_right
 from typing import NamedTuple
 
 from contextkernel.normalize.document import Document
-from contextkernel.normalize.layout import Ask, Block, Layout, Rank
+from contextkernel.normalize.layout import Block, Layout, Rank, Request
 from contextkernel.normalize.severity import CALM, FAULT, severity
-from contextkernel.normalize.survey import COMMON, Survey, block_of, room_for
+from contextkernel.normalize.survey import COMMON, Survey, block_of, target_for
 
 
 class Dialect(NamedTuple):
@@ -168,7 +168,7 @@ LOUD = 24  # faults outside the failing blocks that come before the blocks' bodi
 FOLD_NAMES = 3000  # characters of names from which on common prefixes are folded
 
 
-def layout(document: Document, ask: Ask, runner: str) -> Layout | None:
+def layout(document: Document, request: Request, runner: str) -> Layout | None:
     """Blocks of a test run; None when it shows neither a failing block nor a failing name nor a
     summary.
     """
@@ -181,7 +181,7 @@ def layout(document: Document, ask: Ask, runner: str) -> Layout | None:
     names = [i for i, line in enumerate(document.lines) if spot["names"].match(line)]
     if not failures and not names and not verdicts:
         return None
-    survey = Survey(document.lines, bool(ask.exit_code))
+    survey = Survey(document.lines, bool(request.exit_code))
     ranks = _noise_ranks(document, survey, spot, bool(failures or names))
     for index in verdicts:
         ranks[index] = Rank.MUST
@@ -209,7 +209,7 @@ def layout(document: Document, ask: Ask, runner: str) -> Layout | None:
     return Layout(
         blocks,
         digest=_digest(failures) if failures or names else survey.digest,
-        room=room_for(document, survey, ask),
+        target_chars=target_for(document, survey, request),
     )
 
 
@@ -247,7 +247,7 @@ def _failing_spans(lines: list[str], spot: dict) -> list[tuple[int, int]]:
 
 
 def _noise_ranks(document: Document, survey: Survey, spot: dict, failing: bool) -> dict[int, int]:
-    """Ranks outside the blocks: what would be first elsewhere comes after the failing blocks here."""
+    """Ranks outside the blocks: what would be first elsewhere comes after the failing ones here."""
     later = {
         Rank.MUST: Rank.MUST,
         Rank.FACT: Rank.FACT,
