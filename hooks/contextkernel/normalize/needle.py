@@ -23,7 +23,7 @@ PART = re.compile(
 )
 
 
-def pattern_of(wanted: str) -> re.Pattern | None:
+def pattern_of(wanted: str) -> re.Pattern[str] | None:
     """A pattern for the argument of a grep.  Of one with several repetitions, repeated groups or
     many choices the part before them; None where nothing is left.
     """

@@ -12,13 +12,25 @@ from contextkernel.normalize.severity import CALM, FAULT, WARNING, first_fault, 
 from contextkernel.normalize.templates import Mined, mine
 
 COMMON = 4  # lines of one template from which on it is collapsed
-EXEMPLARS = 2  # lines of a collapsed template that stay; of faults 3, on failure 4
+EXEMPLARS, FAULT_EXEMPLARS = (
+    2,
+    3,
+)  # lines of a collapsed template that stay; on failure a fault more
 HEAD, TAIL = 10, 20  # lines
 OUTERMOST = 4  # lines at either end that stay whatever else is wrong
-HEAD_MAX_CHARS, TAIL_MAX_CHARS = 900, 1800  # characters of head and tail that are not rare anyway
-UNIQUE_MAX_CHARS = (
-    16000  # characters of text without repeats that pass before anything of it is left out
-)
+HEAD_MAX_CHARS, TAIL_MAX_CHARS = 900, 1800  # of head and tail that are not rare anyway
+UNIQUE_MAX_CHARS = 16000  # of text without repeats that pass before anything of it is left out
+ODD_COUNTS_FROM = 60  # rare lines; among fewer, one unlike the others says nothing
+SHORT_ENOUGH = 120  # rare lines; among fewer, each is worth a look
+FEW_NOVEL = 12  # lines of words that stand nowhere else
+COMMON_MOST = 4000  # templates that are looked at, the first ones
+FAR_FROM = 20  # lines of a template in which a value can be far from the others
+# severity -> rank of the first line of a collapsed template, rank of its other exemplars
+EXEMPLAR_RANKS = {
+    FAULT: (Rank.FACT, Rank.NOTABLE),
+    WARNING: (Rank.NOTABLE, Rank.PLAIN),
+    CALM: (Rank.CONTEXT, Rank.PLAIN),
+}
 WORD = re.compile(r"[^\W\d_]{4,}")
 NO_WORDS = {ord(c): None for c in "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789_"}
 
@@ -27,14 +39,13 @@ def target_for(document: Document, survey: Survey, request: Request) -> int:
     """Characters to aim at: more for a text that does not repeat itself, as nothing stands for a
     line left out.
     """
+    target_chars = request.limits.target_chars
     if request.exit_code:
-        return request.limits.target_chars
+        return target_chars
     unique = survey.unique_characters()
-    return (
-        unique + 1500
-        if request.limits.target_chars < unique <= UNIQUE_MAX_CHARS
-        else max(request.limits.target_chars, min(unique, UNIQUE_MAX_CHARS) * 3 // 4)
-    )
+    if target_chars < unique <= UNIQUE_MAX_CHARS:
+        return unique + 1500
+    return max(target_chars, min(unique, UNIQUE_MAX_CHARS) * 3 // 4)
 
 
 def block_of(document: Document, index: int, rank: int, long: int = LONG) -> Block:
@@ -69,9 +80,8 @@ class Survey:
         self.outlying: set[int] = set()  # filled by `ranks`
         self.levels: dict[int, int] = {}  # template -> severity of its exemplar
         single = [count < COMMON for count in self.mined.counts]
-        self.rare = list(
-            compress(range(len(lines)), map(single.__getitem__, self.mined.ids))
-        )  # lines whose template is not collapsed
+        # lines whose template is not collapsed
+        self.rare = list(compress(range(len(lines)), map(single.__getitem__, self.mined.ids)))
 
     def level(self, template: int) -> int:
         """Severity of a template, by its first line."""
@@ -94,7 +104,8 @@ class Survey:
         if self.failed:
             return ""
         rare = next(i for i in range(first, last + 1) if counts[ids[i]] < COMMON)
-        return f'"{" ".join(self.lines[rare].split())[:34]}"' if self.lines[rare].strip() else ""
+        words = " ".join(self.lines[rare].split())
+        return f'"{words[:34]}"' if words else ""
 
     def ranks(self) -> dict[int, int]:
         """Ranks of the lines worth showing; a line that is not named only repeats a template
@@ -113,24 +124,22 @@ class Survey:
                 ranks.setdefault(index, Rank.PLAIN)
         rare = [i for i in rare if self.lines[i].strip()]
         shapes = self._shapes(rare)
-        novel = self.novel() if len(rare) > 60 else set()
+        novel = self.novel() if len(rare) > ODD_COUNTS_FROM else set()
         for index in rare:
             line = self.lines[index]
             level = self.level(ids[index])
-            odd = shapes.get(_shape(line), 0) <= 2 or index in novel
+            is_odd = shapes.get(_shape(line), 0) <= 2 or index in novel
             if len(line) > LONG:
                 level = WARNING if level == FAULT else CALM
-            _lower(
-                ranks,
-                index,
-                Rank.FACT
-                if level == FAULT or index in novel and len(novel) <= 12
-                else Rank.NOTABLE
-                if level == WARNING or odd and len(rare) > 60
-                else Rank.RARE
-                if odd or len(rare) < 120
-                else Rank.PLAIN,
-            )
+            if level == FAULT or index in novel and len(novel) <= FEW_NOVEL:
+                rank = Rank.FACT
+            elif level == WARNING or is_odd and len(rare) > ODD_COUNTS_FROM:
+                rank = Rank.NOTABLE
+            elif is_odd or len(rare) < SHORT_ENOUGH:
+                rank = Rank.RARE
+            else:
+                rank = Rank.PLAIN
+            _lower(ranks, index, rank)
             if level == FAULT:
                 self._rank_context(ranks, index)
 
@@ -148,7 +157,7 @@ class Survey:
             for i, found in zip(self.rare, words)
             if len(found) >= 4 and 3 <= sum(spread[word] == 1 for word in found) >= 0.4 * len(found)
         }
-        return novel if len(novel) <= max(12, len(self.rare) // 20) else set()
+        return novel if len(novel) <= max(FEW_NOVEL, len(self.rare) // 20) else set()
 
     def _shapes(self, rare: list[int]) -> dict[str, int]:
         """How many lines have each skeleton (punctuation only); the lines of a listing share
@@ -165,65 +174,51 @@ class Survey:
             _lower(ranks, near, Rank.CONTEXT)
 
     def _rank_common(self, ranks: dict[int, int]) -> None:
-        counts = self.mined.counts
+        counts, exemplars = self.mined.counts, self.mined.exemplars
         common = {template for template, count in enumerate(counts) if count >= COMMON}
-        if len(common) > 4000:
-            common = set(sorted(common, key=lambda t: self.mined.exemplars[t])[:4000])
-        wanted: dict[int, int] = {}
-        for template in common:
-            level = self.level(template)
-            wanted[template] = (4 if self.failed else 3) if level == FAULT else EXEMPLARS
-        left = dict(wanted)
-        for index, template in enumerate(self.mined.ids):
-            if left.get(template, 0):
-                left[template] -= 1
-                level = self.levels[template]
-                first = left[template] == wanted[template] - 1
-                _lower(
-                    ranks,
-                    index,
-                    (Rank.FACT if first else Rank.NOTABLE)
-                    if level == FAULT
-                    else Rank.NOTABLE
-                    if level == WARNING and first
-                    else Rank.CONTEXT
-                    if first
-                    else Rank.PLAIN,
-                )
-                if not left[template]:
-                    del left[template]
-                    if not left:
-                        break
-        from contextkernel.normalize.outliers import (
-            outliers,  # only texts with collapsed templates need it
-        )
+        if len(common) > COMMON_MOST:
+            common = set(sorted(common, key=exemplars.__getitem__)[:COMMON_MOST])
+        self._rank_exemplars(ranks, common)
+        from contextkernel.normalize.outliers import outliers  # late: texts that repeat need it
 
-        self.outlying = set(
-            outliers(self.lines, self.mined, {t for t in common if counts[t] >= 20})
-        )
+        large = {template for template in common if counts[template] >= FAR_FROM}
+        self.outlying = set(outliers(self.lines, self.mined, large))
         for index in sorted(self.outlying):
             _lower(ranks, index, Rank.NOTABLE)
 
-    def _rank_ends(self, ranks: dict[int, int]) -> None:
-        for numbers, room in (
-            (range(0, min(HEAD, len(self.lines))), HEAD_MAX_CHARS),
-            (range(len(self.lines) - 1, max(-1, len(self.lines) - TAIL - 1), -1), TAIL_MAX_CHARS),
-        ):
-            seen = set()
-            for index in numbers:
-                if (
-                    self.lines[index] in seen
-                    and abs(index - numbers[0]) >= OUTERMOST
-                    and len(self.lines[index]) > 8
-                ):
-                    continue  # a line just shown, word for word
-                seen.add(self.lines[index])
-                room -= len(self.lines[index]) + 1
-                if room < 0:
+    def _rank_exemplars(self, ranks: dict[int, int], common: set[int]) -> None:
+        left: dict[int, int] = {}  # template -> lines of it that are still to be ranked
+        of_faults = FAULT_EXEMPLARS + self.failed
+        for template in common:
+            left[template] = of_faults if self.level(template) == FAULT else EXEMPLARS
+        exemplars = self.mined.exemplars
+        for index, template in enumerate(self.mined.ids):
+            if template not in left:
+                continue
+            first, others = EXEMPLAR_RANKS[self.levels[template]]
+            _lower(ranks, index, first if index == exemplars[template] else others)
+            left[template] -= 1
+            if not left[template]:
+                del left[template]
+                if not left:
                     break
-                _lower(
-                    ranks, index, Rank.MUST if abs(index - numbers[0]) < OUTERMOST else Rank.FACT
-                )
+
+    def _rank_ends(self, ranks: dict[int, int]) -> None:
+        indexes = range(len(self.lines))
+        self._rank_end(ranks, indexes[:HEAD], HEAD_MAX_CHARS)
+        self._rank_end(ranks, indexes[: -TAIL - 1 : -1], TAIL_MAX_CHARS)
+
+    def _rank_end(self, ranks: dict[int, int], indexes: range, max_chars: int) -> None:
+        seen: set[str] = set()
+        for distance, index in enumerate(indexes):
+            line = self.lines[index]
+            if line in seen and distance >= OUTERMOST and len(line) > 8:
+                continue  # a line just shown, word for word
+            seen.add(line)
+            max_chars -= len(line) + 1
+            if max_chars < 0:
+                break
+            _lower(ranks, index, Rank.MUST if distance < OUTERMOST else Rank.FACT)
 
 
 def _shape(line: str) -> str:

@@ -42,7 +42,7 @@ class Mined(NamedTuple):
 
 def mine(lines: list[str]) -> Mined:
     """The templates of lines.  O(n); one dictionary entry per template."""
-    number_of = defaultdict(count().__next__)  # type: Dict[bytes, int]
+    number_of: dict[bytes, int] = defaultdict(count().__next__)
     ids: list[int] = []
     for start in range(0, len(lines), CHUNK):
         data = "\n".join(lines[start : start + CHUNK]).encode("utf-8", "surrogatepass")
