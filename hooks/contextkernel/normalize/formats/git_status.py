@@ -7,6 +7,7 @@ lines.
 from __future__ import annotations
 
 import re
+from collections.abc import Iterator
 
 from contextkernel.normalize.document import Document
 from contextkernel.normalize.formats.path_list import folders
@@ -27,93 +28,100 @@ OWN = re.compile(  # what git says around the paths
     r"Last commands? |Next commands? |No commands |   (?:pick|p|reword|edit|squash|fixup|exec"
     r"|drop) |warning: |hint: "
 )
-MANY = 120
+RENAME = " -> "
+MANY = 120  # paths
+MANY_LINES = 400
+FEWEST_GROUPED = 3  # paths of one code; no more of them are not grouped
 TARGET_CHARS = 14000
-FAILURE_TARGET_CHARS = 7500  # characters of paths when the client cuts at 10,000
-FOREIGN_MAX_LINES, FOREIGN_MAX_CHARS = (
-    12,
-    1500,
-)  # lines and characters of another command that may stand among them
+FAILURE_TARGET_CHARS = 7500  # of paths, when the client cuts at 10,000
+FOREIGN_MAX_LINES, FOREIGN_MAX_CHARS = 12, 1500  # of another command that may stand among them
 WIDER_MAX_CHARS = 4000  # such characters on success; then also one line for four paths
 
 
 def layout(document: Document, request: Request) -> Layout | None:
     """Runs of one status code grouped by folder; lines as they are when there are few paths."""
-    rows = _rows(document.lines)
+    lines = document.lines
+    rows = _rows(lines)
     foreign = {
         i
-        for i, line in enumerate(document.lines)
+        for i, line in enumerate(lines)
         if rows[i] is None and line.strip() and not OWN.match(line)
     }
-    most = (
-        FOREIGN_MAX_LINES
-        if request.exit_code
-        else max(FOREIGN_MAX_LINES, sum(row is not None for row in rows) // 4)
-    )
-    if len(foreign) > most or sum(len(document.lines[i]) for i in foreign) > (
-        FOREIGN_MAX_CHARS if request.exit_code else WIDER_MAX_CHARS
-    ):
+    paths = sum(row is not None for row in rows)
+    max_lines, max_chars = FOREIGN_MAX_LINES, FOREIGN_MAX_CHARS
+    if not request.exit_code:
+        max_lines, max_chars = max(FOREIGN_MAX_LINES, paths // 4), WIDER_MAX_CHARS
+    if len(foreign) > max_lines or sum(len(lines[i]) for i in foreign) > max_chars:
         return None
     target_chars = FAILURE_TARGET_CHARS if request.exit_code else TARGET_CHARS
-    many = sum(row is not None for row in rows) > MANY
-    survey = Survey(document.lines, bool(request.exit_code))
+    is_grouped = paths > MANY
+    survey = Survey(lines, bool(request.exit_code))
     ranks = survey.ranks()
     blocks: list[Block] = []
+    for start, run in _runs(rows):
+        if not run:
+            blocks += _single(document, start, rows, start in foreign, ranks.get(start))
+        elif is_grouped and len(run) > FEWEST_GROUPED:
+            blocks.append(_group(start, run, target_chars, request.handle))
+        else:
+            blocks += [Block(i, i, Rank.MUST) for i in range(start, start + len(run))]
+    is_cut = any("[ck: " in line for block in blocks for line in block.lines or ())
+    words = "paths grouped by folder" + ("" if is_cut else ", none left out")
+    return Layout(blocks, words if is_grouped else "", survey.digest, TARGET_CHARS + 4000)
+
+
+def _runs(rows: list[re.Match[str] | None]) -> Iterator[tuple[int, list[re.Match[str]]]]:
+    """(its first line, its rows) for each run of paths with one status code; no rows for a line
+    that is none, or a rename.
+    """
     start = 0
     while start < len(rows):
-        row, end = rows[start], start
-        if row is None or " -> " in row.group("path"):
-            if row or len(rows) < 400:
-                blocks.append(Block(start, start, Rank.MUST, order=-(start in foreign)))
-            elif start in foreign:
-                blocks.append(block_of(document, start, Rank.MUST)._replace(order=-1))
-            elif start in ranks:
-                blocks.append(block_of(document, start, ranks[start]))
-            start += 1
-            continue
-        while (
-            end + 1 < len(rows)
-            and rows[end + 1]
-            and rows[end + 1].group("code") == row.group("code")
-            and " -> " not in rows[end + 1].group("path")
-        ):
-            end += 1
-        if many and end - start >= 3:
-            code = row.group("code").rstrip("\n")
-            lines = folders(
-                [match.group("path") for match in rows[start : end + 1]],
-                target_chars,
-                request.handle,
-            )
-            blocks.append(
-                Block(
-                    start,
-                    end,
-                    Rank.MUST,
-                    tuple(
-                        code + (" " if not code.endswith((" ", "\t")) else "") + line
-                        for line in lines
-                    ),
-                    "hoist",
-                )
-            )
+        row, end = rows[start], start + 1
+        if row is None or RENAME in row.group("path"):
+            yield start, []
         else:
-            blocks += [Block(i, i, Rank.MUST) for i in range(start, end + 1)]
-        start = end + 1
-    cut = any("[ck: " in line for block in blocks for line in block.lines or ())
-    return Layout(
-        blocks,
-        "paths grouped by folder" + ", none left out" * (not cut) if many else "",
-        survey.digest,
-        TARGET_CHARS + 4000,
-    )
+            run = [row]
+            while end < len(rows):
+                following = rows[end]
+                if not following or following.group("code") != row.group("code"):
+                    break
+                if RENAME in following.group("path"):
+                    break
+                run.append(following)
+                end += 1
+            yield start, run
+        start = end
 
 
-def _rows(lines: list[str]) -> list[re.Match | None]:
+def _single(
+    document: Document,
+    index: int,
+    rows: list[re.Match[str] | None],
+    is_foreign: bool,
+    rank: int | None,
+) -> list[Block]:
+    """A line that stands for itself; what git says around very many paths is ranked."""
+    if rows[index] or len(rows) < MANY_LINES:
+        return [Block(index, index, Rank.MUST, order=-is_foreign)]
+    if is_foreign:
+        return [block_of(document, index, Rank.MUST)._replace(order=-1)]
+    return [] if rank is None else [block_of(document, index, rank)]
+
+
+def _group(start: int, run: list[re.Match[str]], target_chars: int, handle: str) -> Block:
+    """A run as its folders, each line with the status code."""
+    code = run[0].group("code").rstrip("\n")
+    lead = code if code.endswith((" ", "\t")) else code + " "
+    lines = folders([row.group("path") for row in run], target_chars, handle)
+    end = start + len(run) - 1
+    return Block(start, end, Rank.MUST, tuple(lead + line for line in lines), "hoist")
+
+
+def _rows(lines: list[str]) -> list[re.Match[str] | None]:
     """Per line its match as a path.  A line after a tab is one only in a section: below a line
     that ends in a colon.
     """
-    rows: list[re.Match | None] = []
+    rows: list[re.Match[str] | None] = []
     section = False
     for line in lines:
         row = SHORT.match(line) or (LONG.match(line) if section else None)
