@@ -81,10 +81,11 @@ def _foreign(lines: list[str], starts: list[int]) -> list[int]:
     """Indexes of lines that no log holds.  Bare names are a log's (--name-only) when earlier
     commits have some.
     """
-    found: list[int] = []
+    foreign: list[int] = []
     names = False
+    bare: list[int]
     for number, (start, end) in enumerate(zip(starts, starts[1:] + [len(lines)])):
-        at, bare, diff, last = start + 1, [], False, number == len(starts) - 1
+        at, bare, diff, is_last = start + 1, [], False, number == len(starts) - 1
         while at < end and lines[at].strip():
             at += 1  # the header
         for index in range(at, end):
@@ -92,17 +93,41 @@ def _foreign(lines: list[str], starts: list[int]) -> list[int]:
             diff = diff or line.startswith("diff --")
             if not line.strip() or KNOWN.match(line) or diff and IN_DIFF.match(line):
                 continue
-            (bare if " " not in line else found).append(index)
-        names = names or bool(bare) and not last
-        found += [] if names else bare
-    return sorted(found)
+            (bare if " " not in line else foreign).append(index)
+        names = names or bool(bare) and not is_last
+        foreign += [] if names else bare
+    return sorted(foreign)
 
 
 def _commit(
     lines: list[str], start: int, end: int, order: int, same: dict[str, str]
 ) -> list[Block]:
-    match = COMMIT.match(lines[start])
-    words = ["commit " + match.group(1)[:HASH] + (match.group(2) or "")]
+    """One commit: its header as a line, its message, without blank lines and trailers."""
+    header, at = _header(lines, start, end, same)
+    blocks = [Block(start, at - 1, Rank.MUST, (header,), "header")]
+    is_subject = True
+    for index in range(at, end):
+        line = lines[index]
+        if not line.strip():
+            blocks.append(Block(index, index, Rank.MUST, (), "blank"))
+        elif TRAILER.match(line):
+            blocks.append(Block(index, index, Rank.MUST, (), "trailer"))
+        else:
+            rank = Rank.MUST if is_subject else _body_rank(line)
+            blocks.append(Block(index, index, rank, order=order))
+            is_subject = False
+    return blocks
+
+
+def _body_rank(line: str) -> int:
+    is_message = line.startswith("    ")
+    return Rank.PLAIN if is_message and severity(line) != FAULT else Rank.FACT
+
+
+def _header(lines: list[str], start: int, end: int, same: dict[str, str]) -> tuple[str, int]:
+    """(hash, date, author and merge of a commit in one line, the line behind its header)"""
+    name, blank, refs = lines[start][len("commit ") :].partition(" ")
+    words = ["commit " + name[:HASH] + blank + refs]
     at = start + 1
     while at < end:
         field = FIELD.match(lines[at])
@@ -116,31 +141,7 @@ def _commit(
         elif field.group(1) == "Merge":
             words.append("merge " + value)
         at += 1
-    blocks = [Block(start, at - 1, Rank.MUST, ("  ".join(words),), "header")]
-    subject = True
-    for index in range(at, end):
-        line = lines[index]
-        if not line.strip():
-            blocks.append(Block(index, index, Rank.MUST, (), "blank"))
-        elif TRAILER.match(line):
-            blocks.append(Block(index, index, Rank.MUST, (), "trailer"))
-        else:
-            blocks.append(
-                Block(
-                    index,
-                    index,
-                    Rank.MUST
-                    if subject
-                    else Rank.FACT
-                    if severity(line) == FAULT or not line.startswith("    ")
-                    else Rank.PLAIN,
-                    None,
-                    "gap",
-                    order,
-                )
-            )
-            subject = False
-    return blocks
+    return "  ".join(words), at
 
 
 def _without_address(value: str) -> str:
