@@ -140,9 +140,11 @@ def _fitted(
         normalized = _rendered(document, layout, request)
         if len(normalized.text) < max_chars:
             return normalized
-        request = request._replace(
-            limits=request.limits._make(chars * 4 // 5 for chars in request.limits)
+        limits = request.limits
+        limits = limits._replace(
+            target_chars=limits.target_chars * 4 // 5, max_chars=limits.max_chars * 4 // 5
         )
+        request = request._replace(limits=limits)
         layout = layout._replace(target_chars=layout.target_chars * 4 // 5)
     return None
 

@@ -93,15 +93,11 @@ def plain(text: str) -> str:
     return unescape(NUMERIC.sub(_far, text)) if "&" in text else text
 
 
-def _far(found: re.Match) -> str:
-    digits = found.group().strip("&#xX;").lstrip("0")
-    return (
-        f"&#x{digits};"
-        if found.group()[2] in "xX" and len(digits) < 8
-        else f"&#{digits};"
-        if len(digits) < 8
-        else "\ufffd"
-    )
+def _far(reference: re.Match[str]) -> str:
+    digits = reference.group().strip("&#xX;").lstrip("0")
+    if len(digits) >= 8:
+        return "\ufffd"
+    return f"&#x{digits};" if reference.group()[2] in "xX" else f"&#{digits};"
 
 
 def _attributes(
@@ -113,14 +109,14 @@ def _attributes(
     With `strict` false it ends at the first ">" whatever quotes say.
     """
     end = len(text) if strict else first_close + 1
-    found: dict[str, str] = {}
+    attributes: dict[str, str] = {}
     while True:
         close = CLOSE.match(text, at, end)
         if close:
-            return found, close.end(), close.group().endswith("/>")
-        one = ATTRIBUTE.match(text, at, end)
-        if not one:
-            return found, -1 if strict else end, False
-        at = one.end()
-        value = next((group for group in one.groups()[1:] if group is not None), "")
-        found[one.group(1).lower()] = plain(value)
+            return attributes, close.end(), close.group().endswith("/>")
+        attribute = ATTRIBUTE.match(text, at, end)
+        if not attribute:
+            return attributes, -1 if strict else end, False
+        at = attribute.end()
+        value = next((group for group in attribute.groups()[1:] if group is not None), "")
+        attributes[attribute.group(1).lower()] = plain(value)

@@ -67,11 +67,8 @@ def _far(values: list[str]) -> set[int]:
         (number for number in ordered if abs(number[0] - median) > limit),
         key=lambda pair: -abs(pair[0] - median),
     )
-    return (
-        {index for _, index in far[:MOST]}
-        if len(far) <= max(MOST, len(values) // 10)
-        else {index for _, index in far[:1]}
-    )
+    is_few = len(far) <= max(MOST, len(values) // 10)
+    return {index for _, index in far[: MOST if is_few else 1]}
 
 
 def _by_length(lines: list[str], mined: Mined, templates: set[int]) -> set[int]:

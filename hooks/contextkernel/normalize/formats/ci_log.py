@@ -9,8 +9,8 @@ from contextkernel.normalize.layout import Block, Layout, Rank, Request
 from contextkernel.normalize.survey import Survey, block_of, target_for
 
 STAMPED = re.compile(
-    r"(?:(?P<job>[^\t\n]+)\t(?P<step>[^\t\n]*)\t)?\ufeff?(?P<time>\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d\.\d{5,7}Z) "
-    r"?(?P<text>.*)$"
+    r"(?:(?P<job>[^\t\n]+)\t(?P<step>[^\t\n]*)\t)?"
+    r"\ufeff?(?P<time>\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d\.\d{5,7}Z) ?(?P<text>.*)$"
 )
 SHARE = 0.8
 
@@ -33,20 +33,12 @@ def layout(document: Document, request: Request) -> Layout | None:
     for index, match in enumerate(matches):
         here = (match.group("job") or "", match.group("step") or "") if match else before
         if here != before and any(here):
-            blocks.append(
-                Block(index, index, Rank.MUST, ("\t".join(here) + ":", texts[index]), "prefix")
-            )
+            heading = "\t".join(here) + ":"
+            blocks.append(Block(index, index, Rank.MUST, (heading, texts[index]), "prefix"))
             before = here
         elif index in ranks:
-            blocks.append(
-                block_of(
-                    bare,
-                    index,
-                    Rank.FACT
-                    if texts[index].startswith(("##[error]", "##[warning]"))
-                    else ranks[index],
-                )
-            )
+            is_annotation = texts[index].startswith(("##[error]", "##[warning]"))
+            blocks.append(block_of(bare, index, Rank.FACT if is_annotation else ranks[index]))
     return Layout(
         blocks,
         "CI log, time stamps and job names hoisted",

@@ -7,6 +7,7 @@ from __future__ import annotations
 from contextkernel.normalize.document import Document
 from contextkernel.normalize.layout import Block, Layout, Rank, Request
 from contextkernel.normalize.markup import Piece, pieces
+from contextkernel.normalize.render import LONG
 from contextkernel.normalize.survey import Survey, block_of
 
 BLOCK_TAGS = frozenset(
@@ -19,6 +20,7 @@ BLOCK_TAGS = frozenset(
 SILENT = frozenset("script style svg noscript template iframe canvas head-only".split())
 HEADINGS = frozenset("h1 h2 h3 h4 h5 h6 title dt th caption summary".split())
 TARGET_CHARS = 9000
+ATTRIBUTE_CHARS, COMMENT_CHARS = 200, 300  # shown of an attribute, of a comment
 
 
 class Reader:
@@ -51,13 +53,13 @@ class Reader:
         self.words.append(text)
 
     def _take_start(self, piece: Piece) -> None:
-        tag, given = piece.text, piece.attributes
+        tag, attributes = piece.text, piece.attributes
         if tag in SILENT:
             self.silent += 1
         elif tag in BLOCK_TAGS:
             self.flush()
-        place = given.get("id") or (
-            given.get("name") if tag in ("a", "input", "meta", "form", "select") else None
+        place = attributes.get("id") or (
+            attributes.get("name") if tag in ("a", "input", "meta", "form", "select") else None
         )
         if tag in HEADINGS:
             self.heading = True
@@ -65,8 +67,8 @@ class Reader:
             self.add(f" #{place} ", piece.line)
             self.heading = True
         for key in ("alt", "title", "placeholder", "content" if place else "aria-label"):
-            if given.get(key) and not self.silent:
-                self.add(f" {given[key][:200]} ", piece.line)
+            if attributes.get(key) and not self.silent:
+                self.add(f" {attributes[key][:ATTRIBUTE_CHARS]} ", piece.line)
 
     def _take_end(self, piece: Piece) -> None:
         if piece.text in SILENT:
@@ -85,7 +87,7 @@ class Reader:
 
         if severity(piece.text) == FAULT:
             self.flush()
-            self.add(f"<!-- {piece.text.strip()[:300]} -->", piece.line)
+            self.add(f"<!-- {piece.text.strip()[:COMMENT_CHARS]} -->", piece.line)
             self.flush()
 
 
@@ -99,15 +101,13 @@ def layout(document: Document, request: Request) -> Layout | None:
     survey = Survey(text.lines, bool(request.exit_code))
     ranks = survey.ranks()
     headings = {i for i, line in enumerate(reader.lines) if line[2]}
-    blocks = []
-    for index in range(len(text.lines)):
+    blocks: list[Block] = []
+    for index, line in enumerate(text.lines):
         rank = Rank.NOTABLE if index in headings else ranks.get(index, Rank.PLAIN)
-        line = text.lines[index]
-        blocks.append(
-            block_of(text, index, rank)
-            if len(line) > 1200
-            else Block(index, index, rank, (line,), "html")
-        )
+        if len(line) > LONG:
+            blocks.append(block_of(text, index, rank))
+        else:
+            blocks.append(Block(index, index, rank, (line,), "html"))
     return Layout(
         blocks,
         "HTML as visible text",
@@ -117,13 +117,10 @@ def layout(document: Document, request: Request) -> Layout | None:
     )
 
 
-def _visible(document: Document, found: list[tuple[int, str, bool]]) -> Document:
-    """The visible lines as a document: each stands for its source lines up to the next one's."""
-    firsts: list[int] = []
-    texts: list[str] = []
-    for number, text, _ in found:
-        firsts.append(number - 1 if firsts else 0)
-        texts.append(text)
-    source_first = [document.span(f, f)[0] - 1 for f in firsts]
-    lasts = [max(a, b - 1) for a, b in zip(source_first, source_first[1:] + [len(document.raw)])]
-    return Document(texts, document.raw, source_first, lasts)
+def _visible(document: Document, shown: list[tuple[int, str, bool]]) -> Document:
+    """The visible lines: each stands for its source lines up to the next one's."""
+    numbers = [number - 1 for number, _, _ in shown]
+    numbers[0] = 0
+    firsts = [document.span(number, number)[0] - 1 for number in numbers]
+    lasts = [max(a, b - 1) for a, b in zip(firsts, firsts[1:] + [len(document.raw)])]
+    return Document([text for _, text, _ in shown], document.raw, firsts, lasts)

@@ -33,7 +33,7 @@ def _prose_layout(document: Document, request: Request) -> Layout:
     same: dict[str, int] = {}
     ids = [same.setdefault(line, len(same)) for line in document.lines]
     counts = [0] * len(same)
-    blocks = []
+    blocks: list[Block] = []
     for index, template in enumerate(ids):
         counts[template] += 1
         if counts[template] <= COMMON or len(document.lines[index]) < 20:
