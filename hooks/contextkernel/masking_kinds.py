@@ -189,7 +189,7 @@ def without_logins(text: str) -> str:
         found = _USERINFO.match(text, begin)
         hook = _HOOK.match(text, begin)
         if found and begin >= at:
-            user, secret = found.group(1), found.group(2)
+            user, secret = found.group(1) or found.group(3) or "", found.group(2)
             scheme = text[max(0, start - 12) : start].lower()
             port = secret is not None and re.match(r"\d{1,5}(?:/|$)", secret)
             if secret is not None and not port and secret not in ("", "x-oauth-basic"):
