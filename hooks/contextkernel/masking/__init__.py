@@ -11,8 +11,8 @@ from __future__ import annotations
 import re
 
 from contextkernel.masking import context, kinds, options
+from contextkernel.masking.context import quotes
 from contextkernel.masking.kinds import HIDDEN
-from contextkernel.masking.quoting import quotes
 
 TYPE_CHECKING = False  # typing costs 3 ms of a hook
 if TYPE_CHECKING:

@@ -6,8 +6,8 @@ import bisect
 import re
 
 from contextkernel.masking import names, tools
+from contextkernel.masking.context import value_end
 from contextkernel.masking.names import Pattern
-from contextkernel.masking.quoting import value_end
 
 TYPE_CHECKING = False  # typing costs 3 ms of a hook
 if TYPE_CHECKING:
@@ -51,12 +51,12 @@ class _Program:
         self.is_other = False  # a program whose -p is none
         self.has_user = False
 
-    def learn(self, word: str, table: dict[str, list[str]]) -> None:
+    def learn(self, word: str) -> None:
         """Take a word of the command."""
         base = _SLASH.split(word)[-1].lower()
         base = base[:-4] if base.endswith(".exe") else base
-        if base in table and word[0] != "-":
-            self.options = self.options + table[base]
+        if base in tools.OPTIONS and word[0] != "-":
+            self.options = self.options + tools.OPTIONS[base]
         self.is_other = self.is_other or base in tools.OTHERS
         self.has_user = self.has_user or word in tools.USER or word.startswith(tools.USER_JOINED)
 
@@ -67,7 +67,7 @@ def _of_options(text: str, enclosing: list[str]) -> Spans:
     """
     if not (" -" in text or " /" in text):
         return
-    table, program, last = tools.options(), _Program(), ""
+    program, last = _Program(), ""
     for found in _WORD.finditer(text):
         word, start = found.group(), found.start()
         if word in "|;&\n":
@@ -81,7 +81,7 @@ def _of_options(text: str, enclosing: list[str]) -> Spans:
                 span = _value_of(text, enclosing, tools.PASSWORD_OPTIONS, word, start)
                 if span and not tools.PORT.fullmatch(text[slice(*span)].strip("\"'")):
                     yield span
-        program.learn(word, table)
+        program.learn(word)
         last = word
 
 

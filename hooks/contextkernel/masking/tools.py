@@ -299,8 +299,5 @@ READERS = Pattern(
     r"""|\bwpa_passphrase\b|\bpg_restore\b|\bfscrypt\b|\bveracrypt\b|\bborg\b|\brestic\b|\bunlock\b"""
     r"""|\bsecurity\b|\bredis-cli\b|\bmysql_config_editor\b|\blxc\b|\bcredential\b"""
 )
-
-
-def options() -> dict[str, list[str]]:
-    """Program -> its options that take a secret, with their signs."""
-    return {name: row[1].split() for row in TOOLS for name in row[0].split()}
+# program -> its options that take a secret, with their signs
+OPTIONS = {name: row[1].split() for row in TOOLS for name in row[0].split()}
