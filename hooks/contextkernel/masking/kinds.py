@@ -267,11 +267,17 @@ def without_random(text: str) -> str:
     """
     if len(text) < 16:
         return text
-    known = [node.span() for node in _NODE.finditer(text)] if _TOKEN.search(text) else []
+    nodes: list[tuple[int, int]] | None = None  # looked for when there is something to mask
 
     def judged(run: re.Match[str]) -> str:
-        is_known = any(start < run.end() and run.start() < end for start, end in known)
-        return run.group() if is_known else _judged(run.group())
+        nonlocal nodes
+        seen = _judged(run.group())
+        if seen == run.group():
+            return seen
+        if nodes is None:
+            nodes = [node.span() for node in _NODE.finditer(text)]
+        is_known = any(start < run.end() and run.start() < end for start, end in nodes)
+        return run.group() if is_known else seen
 
     masked: str = _TOKEN.sub(judged, text)
     return masked
