@@ -6,8 +6,14 @@ from __future__ import annotations
 
 import re
 
-from contextkernel.masking import names
-from contextkernel.masking.names import Pattern
+from contextkernel.masking.names import (
+    FRAGMENTS,
+    Pattern,
+    is_plain,
+    is_secret,
+    looks_random,
+    telling,
+)
 
 TYPE_CHECKING = False  # typing costs 3 ms of a hook
 if TYPE_CHECKING:
@@ -91,7 +97,7 @@ def _header_end(text: str, start: int, enclosing: list[str]) -> int:
 
 
 def _looks_issued(value: str) -> bool:
-    return names.looks_random(value, 6) or (len(value) >= 8 and value.endswith("="))
+    return looks_random(value, 6) or (len(value) >= 8 and value.endswith("="))
 
 
 def _is_readable_header(value: str) -> bool:
@@ -99,14 +105,14 @@ def _is_readable_header(value: str) -> bool:
     words = value.split()
     if len(words) > 2:
         return all(word.strip(".,").isalpha() and word.islower() for word in words)
-    return not words or names.is_plain(words[-1], '"')
+    return not words or is_plain(words[-1], '"')
 
 
 def named(text: str, small: str, enclosing: list[str]) -> Spans:
     """Spans of values that stand behind a telling name: after a sign, as an option's value, in
     pairs and elements.
     """
-    if text.isascii() and not any(word in small for word in names.FRAGMENTS):
+    if text.isascii() and not any(word in small for word in FRAGMENTS):
         return
     yield from _assigned(text, enclosing)
     for pattern in (_LONG, _SPACED, _QUOTED_PAIR, _PAIRS):
@@ -114,13 +120,13 @@ def named(text: str, small: str, enclosing: list[str]) -> Spans:
     if "<" in text:
         for element in _ELEMENT.finditer(text):
             name, value = element.groups()
-            level = names.telling(name)
-            if level and names.is_secret(name, level, value.strip()):
+            level = telling(name)
+            if level and is_secret(name, level, value.strip()):
                 yield element.span(2)
     if "\n" in text:
         for line in _LINE.finditer(text):
             name, value = line.groups()
-            if names.telling(name) == 2 and names.is_secret(name, 2, value):
+            if telling(name) == 2 and is_secret(name, 2, value):
                 yield line.span(2)
     yield from _in_prose(text, enclosing)
 
@@ -130,7 +136,7 @@ def _assigned(text: str, enclosing: list[str]) -> Spans:
     done = 0  # up to where values are masked
     for assignment in _NAMED.finditer(text):
         name, separator = assignment.groups()
-        level = names.telling(name) if assignment.start() >= done else 0
+        level = telling(name) if assignment.start() >= done else 0
         start = assignment.end()
         if not level:
             continue
@@ -141,9 +147,7 @@ def _assigned(text: str, enclosing: list[str]) -> Spans:
         value = text[start:end]
         if not value or value in "{[(":
             continue
-        if len(value) > LONGEST or (
-            names.is_secret(name, level, value, inside) and not _is_code(value)
-        ):
+        if len(value) > LONGEST or (is_secret(name, level, value, inside) and not _is_code(value)):
             yield start, end
             done = end
 
@@ -173,13 +177,13 @@ def _paired(text: str, enclosing: list[str], pattern: Pattern) -> Spans:
     done = 0
     for pair in pattern.finditer(text):
         name = pair.group(2) if pattern is _LONG else pair.group(1)
-        level = names.telling(name.rpartition(":")[2]) if pair.start() >= done else 0
+        level = telling(name.rpartition(":")[2]) if pair.start() >= done else 0
         if not level:
             continue
         start = pair.end()
         inside = enclosing[start - 1]
         end = value_end(text, start, "" if inside == text[start : start + 1] else inside, stops)
-        if end - start > LONGEST or names.is_secret(name, level, text[start:end], inside):
+        if end - start > LONGEST or is_secret(name, level, text[start:end], inside):
             yield start, end
             done = end
 
@@ -188,7 +192,7 @@ def _in_prose(text: str, enclosing: list[str]) -> Spans:
     """Random values behind a telling name and a blank."""
     done = 0
     for word in _PROSE.finditer(text):
-        if word.start() < done or names.telling(word.group(1)) != 2:
+        if word.start() < done or telling(word.group(1)) != 2:
             continue
         start = word.end()
         end = value_end(text, start, enclosing[start - 1])
@@ -201,10 +205,10 @@ def _in_prose(text: str, enclosing: list[str]) -> Spans:
 def _is_random_word(value: str) -> bool:
     least = 6 if value[:1] in "\"'" else 8
     return (
-        names.looks_random(value.strip("\"'"), least)
+        looks_random(value.strip("\"'"), least)
         and "/" not in value
         and not _EXTENSION.search(value.strip("\"',;:)"))
-        and not names.is_plain(value)
+        and not is_plain(value)
     )
 
 

@@ -5,9 +5,19 @@ from __future__ import annotations
 import bisect
 import re
 
-from contextkernel.masking import names, tools
 from contextkernel.masking.context import value_end
-from contextkernel.masking.names import Pattern
+from contextkernel.masking.names import Pattern, is_plain
+from contextkernel.masking.tools import (
+    OPTIONS,
+    OTHERS,
+    PASSWORD_OPTIONS,
+    PLACES,
+    PORT,
+    READERS,
+    SHELL_WORD,
+    USER,
+    USER_JOINED,
+)
 
 TYPE_CHECKING = False  # typing costs 3 ms of a hook
 if TYPE_CHECKING:
@@ -25,7 +35,7 @@ _WRITER = Pattern(r"(?<![\w-])(?:echo|printf|yes|Write-Output|print)\s+(?:-[neE]
 
 def taken(text: str, small: str, enclosing: list[str], is_cut: bool) -> Spans:
     """Spans of what programs take as secrets, by option, by place and on stdin."""
-    for words, before, value in tools.PLACES:
+    for words, before, value in PLACES:
         if before and any(word in small for word in words):
             yield from _in_place(text, before, value, enclosing)
     yield from _of_options(text, enclosing)
@@ -39,7 +49,7 @@ def _in_place(text: str, before: str, value: str, enclosing: list[str]) -> Spans
         before, flags = before[4:], re.M | re.I
     for place in re.finditer(f"({before})({value})", text, flags):
         secret = place.group(2)
-        if secret and not names.is_plain(secret.strip(), enclosing[place.start(2)]):
+        if secret and not is_plain(secret.strip(), enclosing[place.start(2)]):
             yield place.span(2)
 
 
@@ -55,10 +65,10 @@ class _Program:
         """Take a word of the command."""
         base = _SLASH.split(word)[-1].lower()
         base = base[:-4] if base.endswith(".exe") else base
-        if base in tools.OPTIONS and word[0] != "-":
-            self.options = self.options + tools.OPTIONS[base]
-        self.is_other = self.is_other or base in tools.OTHERS
-        self.has_user = self.has_user or word in tools.USER or word.startswith(tools.USER_JOINED)
+        if base in OPTIONS and word[0] != "-":
+            self.options = self.options + OPTIONS[base]
+        self.is_other = self.is_other or base in OTHERS
+        self.has_user = self.has_user or word in USER or word.startswith(USER_JOINED)
 
 
 def _of_options(text: str, enclosing: list[str]) -> Spans:
@@ -78,8 +88,8 @@ def _of_options(text: str, enclosing: list[str]) -> Spans:
             if span:
                 yield span
             if program.has_user and not program.is_other and not program.options:
-                span = _value_of(text, enclosing, tools.PASSWORD_OPTIONS, word, start)
-                if span and not tools.PORT.fullmatch(text[slice(*span)].strip("\"'")):
+                span = _value_of(text, enclosing, PASSWORD_OPTIONS, word, start)
+                if span and not PORT.fullmatch(text[slice(*span)].strip("\"'")):
                     yield span
         program.learn(word)
         last = word
@@ -102,7 +112,7 @@ def _value_of(
             while end > at and text[end - 1] in "\"'":
                 end -= 1
         value = text[at:end]
-        is_secret = value and not names.is_plain(value.strip(), enclosing[at - 1])
+        is_secret = value and not is_plain(value.strip(), enclosing[at - 1])
         return (at, end) if is_secret and not value.startswith("//") else None
     return None
 
@@ -137,7 +147,7 @@ def piped(text: str, enclosing: list[str], far: bool = False) -> list[tuple[int,
 
     `far`: the text was cut, and such a program may stand beyond its end.
     """
-    readers = [reader.start() for reader in tools.READERS.finditer(text)]
+    readers = [reader.start() for reader in READERS.finditer(text)]
     if not readers and not far:
         return []
     spans = (
@@ -174,7 +184,7 @@ def _here_strings(text: str, readers: list[int], far: bool) -> list[tuple[int, i
         first = text.rfind("\n", 0, sign.start()) + 1
         last = _line_end(text, sign.start())
         if far or any(first <= reader < last for reader in readers):
-            word = re.compile(tools.WORD).match(text, sign.end())
+            word = re.compile(SHELL_WORD).match(text, sign.end())
             spans.append((sign.end(), word.end() if word else last))
     return spans
 

@@ -85,7 +85,7 @@ PASSWORD_OPTIONS = ("-p", "-P")
 PORT = Pattern(r"\d{1,5}|[\d.]*:?\d{1,5}:\d{1,5}(?:/(?:tcp|udp))?|[./~$].*")
 # (a row applies where the text holds one of these words, what stands before the secret, the
 # secret): shell words as one item.
-WORD = r"""(?:"(?:\\.|[^"\\])*"|\$?'[^']*'|\\.|[^\s"'&;|\\])+"""
+SHELL_WORD = r"""(?:"(?:\\.|[^"\\])*"|\$?'[^']*'|\\.|[^\s"'&;|\\])+"""
 _LINE = r"[^|;&\n]"
 PLACES = (
     (
@@ -98,9 +98,13 @@ PLACES = (
         + r"{0,60}?\b(?:login|auth init)\b"
         + _LINE
         + r"{0,120}?\s(?:-p|-t|-u\s+[^\s:|;&]+:)[\s=]*",
-        WORD,
+        SHELL_WORD,
     ),
-    (("htpasswd",), r"\bhtpasswd\s+(?=" + _LINE + r"{0,80}-\w*b)" + _LINE + r"{0,200}\s", WORD),
+    (
+        ("htpasswd",),
+        r"\bhtpasswd\s+(?=" + _LINE + r"{0,80}-\w*b)" + _LINE + r"{0,200}\s",
+        SHELL_WORD,
+    ),
     (("vault",), r"\bvault\s+(?:kv\s+)?(?:write|put|patch)\b", _LINE + r"*"),
     (
         ("vault",),
@@ -108,11 +112,11 @@ PLACES = (
             r"\bvault\s+(?:unseal|login|unwrap|operator\s+unseal"
             r"|token\s+\w+)\s+(?:-[\w-]+=\S*\s+)*(?!-)"
         ),
-        WORD,
+        SHELL_WORD,
     ),
     (("net use", "net user"), r"\bnet user?\b", _LINE + r"*"),
-    (("--from-literal",), r"--from-literal(?:\s+|=)['\"]?[^=\s]{1,200}=", WORD),
-    (("aws_s",), r"\baws_(?:secret_access_key|session_token)\s+", WORD),
+    (("--from-literal",), r"--from-literal(?:\s+|=)['\"]?[^=\s]{1,200}=", SHELL_WORD),
+    (("aws_s",), r"\baws_(?:secret_access_key|session_token)\s+", SHELL_WORD),
     (
         ("sqlplus", "sqlldr", "expdp", "impdp", "rman", "sqlcl"),
         r"\b(?:sqlplus|sqlldr|expdp|impdp|rman|sqlcl)\b"
@@ -125,22 +129,22 @@ PLACES = (
         r"\brabbitmqctl\b"
         + _LINE
         + r"{0,80}?\b(?:add_user|change_password|authenticate_user)\s+"
-        + WORD
+        + SHELL_WORD
         + r"\s+",
-        WORD,
+        SHELL_WORD,
     ),
     (
         ("alias set", "config host add"),
         r"\b(?:mc|mcli)\b" + _LINE + r"{0,60}?(?:alias set|config host add)\s+\S+\s+",
         _LINE + r"*",
     ),
-    (("mysqladmin",), r"\bmysqladmin\b" + _LINE + r"{0,200}?\s(?:old-)?password\s+", WORD),
-    (("token set", "token add", "tokens add"), r"\btokens?\s+(?:set|add)\s+(?!-)", WORD),
-    (("config set api=",), r"\bconfig set api=", WORD),
-    (("securestring",), r"(?i)\bConvertTo-SecureString\s+(?:-String\s+)?", WORD),
+    (("mysqladmin",), r"\bmysqladmin\b" + _LINE + r"{0,200}?\s(?:old-)?password\s+", SHELL_WORD),
+    (("token set", "token add", "tokens add"), r"\btokens?\s+(?:set|add)\s+(?!-)", SHELL_WORD),
+    (("config set api=",), r"\bconfig set api=", SHELL_WORD),
+    (("securestring",), r"(?i)\bConvertTo-SecureString\s+(?:-String\s+)?", SHELL_WORD),
     (("-cli",), r"(?i)\b(?:redis|valkey|keydb)-cli\b" + _LINE + r"{0,100}?\sauth\s+", _LINE + r"+"),
-    (("ftp",), r"(?i)^\s*(?:quote\s+)?(?:user\s+\S+|pass)\s+", WORD),
-    (("-setairportnetwork",), r"-setairportnetwork\s+\S+\s+" + WORD + r"\s+", WORD),
+    (("ftp",), r"(?i)^\s*(?:quote\s+)?(?:user\s+\S+|pass)\s+", SHELL_WORD),
+    (("-setairportnetwork",), r"-setairportnetwork\s+\S+\s+" + SHELL_WORD + r"\s+", SHELL_WORD),
     (
         ("passw", "secret", "token", "cred", "key", "pwd"),
         (
@@ -150,41 +154,41 @@ PLACES = (
         r"[^|;&\n>]+(?=>)",
     ),
     (("passw", "secret", "token", "askpass", "passphrase"), r"<\(\s*(?:echo|printf)\s+", r"[^)]+"),
-    (("--arg",), r"(?i)--arg(?:json)?\s+\w*(?:pass|pwd|secret|token|key|cred)\w*\s+", WORD),
+    (("--arg",), r"(?i)--arg(?:json)?\s+\w*(?:pass|pwd|secret|token|key|cred)\w*\s+", SHELL_WORD),
     (("--set",), r"--set\s+'(?:\[[^\[\]\n]{1,80}\])+\s+", r"\"[^\"]*\""),
-    (("wpa_passphrase",), r"\bwpa_passphrase\s+" + WORD + r"\s+", WORD),
+    (("wpa_passphrase",), r"\bwpa_passphrase\s+" + SHELL_WORD + r"\s+", SHELL_WORD),
     (
         ("nmcli", "iwconfig", "netsh", "wpa_cli"),
         (
             r"\b(?:password|psk|wep-key\d?|(?:[\w-]+\.)(?:psk|password|wep-key\d)|key"
             r"|keymaterial)[\s=]+"
         ),
-        WORD,
+        SHELL_WORD,
     ),
-    (("passwd",), r"\bopenssl\s+passwd\b(?:\s+-(?!salt)\w+)*\s+(?!-)", WORD),
+    (("passwd",), r"\bopenssl\s+passwd\b(?:\s+-(?!salt)\w+)*\s+(?!-)", SHELL_WORD),
     (
         ("mkpasswd", "obscure", "hash-password", "grub-mkpasswd", "encrypt_string"),
         (
             r"\b(?:mkpasswd(?:\s+-\S+(?:\s+sha-?\d+)?)*|rclone\s+obscure"
             r"|hash-password\s+--plaintext|ansible-vault\s+encrypt_string)\s+(?!-)"
         ),
-        WORD,
+        SHELL_WORD,
     ),
     (
         ("rclone",),
         r"\brclone\s+config\s+\w+" + _LINE + r"{0,200}?\s(?:pass|password|secret_access_key)\s+",
-        WORD,
+        SHELL_WORD,
     ),
     (
         ("config", "configure", "setx", "setenv", "env ", "set ", "set-", "secret"),
         "",
         "",
     ),  # NAME VALUE: see `masking`
-    (("http-basic",), r"\bhttp-basic\.\S+\s+" + WORD + r"\s+", WORD),
+    (("http-basic",), r"\bhttp-basic\.\S+\s+" + SHELL_WORD + r"\s+", SHELL_WORD),
     (
         ("pypi-token", "-oauth.", "gitlab-token", "bearer."),
         r"\b(?:pypi-token|github-oauth|gitlab-oauth|gitlab-token|bearer)\.\S+\s+",
-        WORD,
+        SHELL_WORD,
     ),
     (
         (
@@ -219,7 +223,7 @@ PLACES = (
         + _LINE
         + r"{0,200}?--value|secret\s+set\s+\S+\s+(?:--value|-v)|--secret-string|"
         r"infisical\s+secrets\s+set)[\s=]+",
-        WORD,
+        SHELL_WORD,
     ),
     (
         ("identified", "password"),
@@ -253,9 +257,13 @@ PLACES = (
         r"(?:(?<![\w.-])AUTH\s+(?:[A-Za-z]\w{0,40}\s+(?=\S))?|(?<=['\"\n\\n>|])\s*auth\s+)(?!-)",
         r"""(?:'[^']*'|"[^"]*"|[^\s"'|;&\\]+)""",
     ),
-    (("requirepass", "masterauth", "masteruser"), r"(?i)\b(?:requirepass|masterauth)\s+", WORD),
+    (
+        ("requirepass", "masterauth", "masteruser"),
+        r"(?i)\b(?:requirepass|masterauth)\s+",
+        SHELL_WORD,
+    ),
     (("setuser",), r"(?i)\bacl\s+setuser\b[^;\n]{0,200}?\s['\"]?[>#]", r"[^\s\"']+"),
-    (("hello ",), r"(?i)\bhello\s+3\s+auth\s+\S+\s+", WORD),
+    (("hello ",), r"(?i)\bhello\s+3\s+auth\s+\S+\s+", SHELL_WORD),
     (
         ("machine", "login", "default"),
         (
@@ -272,8 +280,8 @@ PLACES = (
     ),
     (("pserver",), r":(?:p|s|k)server:[^:@\s]+:", r"[^@\s]+(?=@)"),
     (("send", "expect"), r"\bsend\s+(?:--\s+)?\\?[\"{](?=[^\"}\n]{1,200}\\r)", r"[^\"}\n\\]+"),
-    (("user_pw", "owner_pw", "input_pw"), r"\b(?:user_pw|owner_pw|input_pw)\s+", WORD),
-    (("--encrypt",), r"--encrypt\s+", WORD + r"\s+" + WORD),
+    (("user_pw", "owner_pw", "input_pw"), r"\b(?:user_pw|owner_pw|input_pw)\s+", SHELL_WORD),
+    (("--encrypt",), r"--encrypt\s+", SHELL_WORD + r"\s+" + SHELL_WORD),
     (
         ("auth",),
         r"""(?i)\bauth\s*[=:(]\s*[(\[]?\s*["'][^"'\n]{0,80}["']\s*,\s*""",
