@@ -8,7 +8,6 @@ doubt.
 
 from __future__ import annotations
 
-from importlib import import_module
 from typing import TYPE_CHECKING, NamedTuple
 
 from contextkernel import marks
@@ -192,23 +191,22 @@ def _whole(document: Document) -> Layout:
 
 def _layout(document: Document, request: Request, too_long: bool) -> Layout | None:
     """The layout of the first format that knows the document, else the plain one."""
-    from contextkernel.normalize.formats import candidates
-
     lines = document.lines
     if len(lines) > SPARSE_MIN_LINES and sum(map(len, lines)) < SPARSE_CHARS_A_LINE * len(lines):
         from contextkernel.normalize import sparse
 
         return sparse.layout(document, request)
-    for row in candidates(_sample(lines), request.command):
-        module = import_module("contextkernel.normalize.formats." + row.module)
-        layout: Layout | None = module.layout(document, request, *row.arguments)
-        if layout is not None and layout.blocks:
-            return layout
-        if layout is not None:  # the format knows the text, and nothing is to be left out
-            return _whole(document) if too_long else None
-    from contextkernel.normalize.formats import plain
+    from contextkernel.normalize.formats import known
 
-    return plain.layout(document, request)
+    row_and_layout = known(document, request, _sample(lines))
+    if row_and_layout is None:
+        from contextkernel.normalize.formats import plain
+
+        return plain.layout(document, request)
+    layout = row_and_layout[1]
+    if layout.blocks:
+        return layout
+    return _whole(document) if too_long else None  # nothing of it is to be left out
 
 
 def _sample(lines: list[str]) -> str:

@@ -1,5 +1,5 @@
-"""How test runners write, a row each.  A runner like the others is one row here, one row in the
-table of formats and a case in the corpus.
+"""How test runners write, a row each.  A runner like the others is one row here and a case under
+tests/corpus/t1, in a folder with the row's key.
 """
 
 from __future__ import annotations
@@ -9,10 +9,13 @@ from typing import NamedTuple
 
 
 class RunnerSyntax(NamedTuple):
-    """The lines of a runner, each kind a pattern that is matched at the start of a line; ""
-    never matches.
+    """How a runner is told, and its kinds of lines: each a pattern that is matched at the start
+    of a line; "" never matches.
     """
 
+    name: str
+    hints: tuple[str, ...]  # one of them must stand in the text
+    content: str  # then this must match at some line of it
     block_start: str  # begins the account of one failure
     block_end: str  # ends it; the line itself stands outside
     cause: str  # within it, tells why
@@ -20,10 +23,11 @@ class RunnerSyntax(NamedTuple):
     failed_name: str  # only names a failing test
     passing: str = ""  # what a passing test prints
     reach_back: str = ""  # a block begins at the last such line before it
+    is_late: bool = False  # its words are common ones: other formats are asked first
 
 
 class RunnerPatterns(NamedTuple):
-    """A RunnerSyntax, compiled."""
+    """The kinds of lines of a runner, compiled."""
 
     block_start: re.Pattern[str]
     block_end: re.Pattern[str]
@@ -36,12 +40,29 @@ class RunnerPatterns(NamedTuple):
 
 def patterns_of(runner: str) -> RunnerPatterns:
     """The compiled row of a runner."""
-    return RunnerPatterns(*[re.compile(text or NEVER) for text in RUNNERS[runner]])
+    row = RUNNERS[runner]._asdict()
+    return RunnerPatterns(*[re.compile(row[kind] or NEVER) for kind in RunnerPatterns._fields])
 
 
 NEVER = r"(?!)"
 RUNNERS: dict[str, RunnerSyntax] = {
     "pytest": RunnerSyntax(
+        name="pytest",
+        hints=(
+            "test session starts",
+            "short test summary info",
+            "= FAILURES =",
+            "= ERRORS =",
+            ".py::",
+            " passed",
+            " failed",
+            "FAILED ",
+        ),
+        content=(
+            r"^=+ (?:test session starts|FAILURES|ERRORS|short test summary info) =+$|^(?:FAILED"
+            r"|ERROR) \S+\.py|^(?=(\S+?\.py::))\1.* (?:PASSED|FAILED)|^\d+ (?:passed|failed)[, "
+            r"].* in [\d.]+s"
+        ),
         block_start=r"_{3,} .+ _{3,}$",
         block_end=r"={3,} .*===$|!{3,}|[\w./-]+\.py(?::| ).*\[ *\d+%\]$",
         cause=r"E  |>  |\S+:\d+: \w|E$",
@@ -58,6 +79,9 @@ RUNNERS: dict[str, RunnerSyntax] = {
     ),
     # TAP: node --test, tape, prove
     "tap": RunnerSyntax(
+        name="TAP",
+        hints=("ok 1", "TAP version", "not ok"),
+        content=r"^TAP version \d+|^1\.\.\d+$|^(?:not )?ok \d+ ",
         block_start=r"\s*not ok \d+(?!\d)(?!.*# (?:TODO|SKIP))",
         block_end=r"\s*(?:ok \d|\d+\.\.\d|# )|TAP version",
         cause=(
@@ -74,6 +98,12 @@ RUNNERS: dict[str, RunnerSyntax] = {
     ),
     # jest, vitest, mocha and jasmine
     "jest": RunnerSyntax(
+        name="jest",
+        hints=("Test Suites:", "PASS ", "FAIL ", " passing", " failing", "Test Files", "●"),
+        content=(
+            r"^Test Suites: |^(?:PASS|FAIL)\s+\S+\.[cm]?[jt]sx?|^[^\S\n]*\s\d+ (?:passing"
+            r"|failing)\b|^[^\S\n]*Test Files  |^ *(?:✓|✔|❯|×) .*\.(?:test|spec)\."
+        ),
         block_start=r"\s{1,4}● (?!Console\b)\S|\s*(?:FAIL|❯ FAIL)\s+\S.* > |  +\d+\) \S",
         block_end=(
             r"(?:PASS|FAIL)\s+\S+\.\w+|Test Suites?:|\s+Tests?  |\s{1,4}● Console|⎯{5,}$"
@@ -92,6 +122,9 @@ RUNNERS: dict[str, RunnerSyntax] = {
     ),
     # go test
     "gotest": RunnerSyntax(
+        name="go test",
+        hints=("--- FAIL", "--- PASS", "FAIL\t", "ok  \t", "=== RUN"),
+        content=r"^[^\S\n]*--- (?:FAIL|PASS|SKIP): |^(?:FAIL|ok  )\t|^=== RUN ",
         block_start=(
             r"\s*--- FAIL: |panic: |fatal error: |.*\.go:\d+:\d+: |FAIL\t.*\[(?:build|setup) "
             r"failed\]|WARNING: DATA RACE"
@@ -111,6 +144,9 @@ RUNNERS: dict[str, RunnerSyntax] = {
     ),
     # cargo test and nextest
     "cargotest": RunnerSyntax(
+        name="cargo test",
+        hints=("test result:", "running ", "nextest"),
+        content=r"^test result: |^running \d+ tests?$|^ +Summary \[",
         block_start=(
             r"---- .* ----$|error(?:\[E\d+\])?: (?!test failed|could not compile|aborting)"
             r"|\s*(?:STDOUT|STDERR|stdout|stderr) ─+|--- (?:STDOUT|STDERR)"
@@ -132,6 +168,10 @@ RUNNERS: dict[str, RunnerSyntax] = {
     ),
     # unittest and Django's runner
     "unittest": RunnerSyntax(
+        name="unittest",
+        hints=("Ran ", "... ok", "... FAIL", "... ERROR"),
+        content=r"^Ran \d+ tests? in |^(?:FAIL|ERROR): \w+ \(|^\S+ \(.*\) \.\.\. ",
+        is_late=True,
         block_start=r"(?:FAIL|ERROR|UNEXPECTED SUCCESS): \S",
         block_end=r"={60,}$|Ran \d+ tests? in",
         cause=(
@@ -144,6 +184,23 @@ RUNNERS: dict[str, RunnerSyntax] = {
     ),
     # rspec, phpunit, ctest, gtest, gradle, maven, dotnet and swift test runs
     "other": RunnerSyntax(
+        name="other test runs",
+        hints=(
+            " examples, ",
+            "Tests:",
+            "Tests run:",
+            "[  FAILED",
+            "[==",
+            "tests completed",
+            "Test project ",
+            "Failed!",
+            "Passed!",
+        ),
+        content=(
+            r"^\d+ examples?, |^Tests: \d+, |Tests run: \d+|^\[=+\]|tests completed|^Test "
+            r"project |^(?:Failed|Passed)!  - |^Executed \d+ tests"
+        ),
+        is_late=True,
         block_start=(
             r"\s{1,4}\d+\) \S|\[  FAILED  \] |\[ RUN .*|.* FAILED$|\[ERROR\] .*(?:FAILURE|ERROR)!"
             r"|\s+Failed \S|.*: error: -\[|\s*\d+/\d+ Test .*\*\*\*"
