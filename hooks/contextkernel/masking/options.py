@@ -78,8 +78,8 @@ def _of_options(text: str, enclosing: list[str]) -> Spans:
     if not (" -" in text or " /" in text):
         return
     program, last = _Program(), ""
-    for found in _WORD.finditer(text):
-        word, start = found.group(), found.start()
+    for part in _WORD.finditer(text):
+        word, start = part.group(), part.start()
         if word in "|;&\n":
             if word != "\n" or last != "\\":
                 program = _Program()

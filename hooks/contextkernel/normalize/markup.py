@@ -47,16 +47,16 @@ def pieces(text: str) -> Iterator[Piece]:
     # whether quotes may hide a ">": not after a tag in which that led to the end of the page
     strict = True
     while at < len(text):
-        found = MARKUP.search(text, at)
-        start = found.start() if found else len(text)
+        opening_sign = MARKUP.search(text, at)
+        start = opening_sign.start() if opening_sign else len(text)
         if start > at:
             line, counted = line + text.count("\n", counted, at), at
             yield Piece("text", plain(text[at:start]), line)
-        if not found:
+        if not opening_sign:
             return
         line, counted = line + text.count("\n", counted, start), start
         at = start
-        if found.group() in ("<!", "<?"):
+        if opening_sign.group() in ("<!", "<?"):
             opening, closing = next(pair for pair in HIDDEN if text.startswith(pair[0], at))
             end = text.find(closing, at + len(opening))
             if end < 0:
@@ -65,12 +65,12 @@ def pieces(text: str) -> Iterator[Piece]:
                 yield Piece("comment", text[at + 4 : end], line)
             at = end + len(closing)
             continue
-        named = NAME.match(text, found.end() - 1)
+        named = NAME.match(text, opening_sign.end() - 1)
         name = named.group().lower() if named else ""
-        end = text.find(">", found.end())
+        end = text.find(">", opening_sign.end())
         if end < 0:
             break
-        if found.group()[1] == "/":
+        if opening_sign.group()[1] == "/":
             yield Piece("end", name, line)
             at = end + 1
             continue

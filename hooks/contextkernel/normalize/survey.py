@@ -62,10 +62,10 @@ def clipped(line: str) -> str:
     """Start and end of a long line, and the surroundings of its first word of fault."""
     hidden = len(line) - KEPT_START - KEPT_END
     middle = ""
-    found = first_fault(line, KEPT_START, len(line) - KEPT_END)
-    if found >= 0:
-        start = max(KEPT_START, found - 80)
-        end = min(len(line) - KEPT_END, found + 170)
+    fault_at = first_fault(line, KEPT_START, len(line) - KEPT_END)
+    if fault_at >= 0:
+        start = max(KEPT_START, fault_at - 80)
+        end = min(len(line) - KEPT_END, fault_at + 170)
         middle, hidden = line[start:end] + "…", hidden - (end - start)
     return f"{line[:KEPT_START]}…[+{hidden} characters]…{middle}{line[-KEPT_END:]}"
 
@@ -149,13 +149,13 @@ class Survey:
         """
         words = [set(WORD.findall(self.lines[i][:LONG])) for i in self.rare[:6000]]
         spread: dict[str, int] = {}
-        for found in words:
-            for word in found:
+        for own in words:
+            for word in own:
                 spread[word] = spread.get(word, 0) + 1
         novel = {
             i
-            for i, found in zip(self.rare, words)
-            if len(found) >= 4 and 3 <= sum(spread[word] == 1 for word in found) >= 0.4 * len(found)
+            for i, own in zip(self.rare, words)
+            if len(own) >= 4 and 3 <= sum(spread[word] == 1 for word in own) >= 0.4 * len(own)
         }
         return novel if len(novel) <= max(FEW_NOVEL, len(self.rare) // 20) else set()
 

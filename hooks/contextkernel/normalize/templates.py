@@ -33,11 +33,11 @@ class Mined(NamedTuple):
 
     def members(self, wanted: set[int]) -> dict[int, list[int]]:
         """The lines of some templates."""
-        found: dict[int, list[int]] = {template: [] for template in wanted}
+        lines_of: dict[int, list[int]] = {template: [] for template in wanted}
         for index, template in enumerate(self.ids):
             if template in wanted:
-                found[template].append(index)
-        return found
+                lines_of[template].append(index)
+        return lines_of
 
 
 def mine(lines: list[str]) -> Mined:

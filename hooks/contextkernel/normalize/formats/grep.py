@@ -78,9 +78,9 @@ def _is_likely(lines: list[str]) -> bool:
     through for them.
     """
     some = [line for line in lines[:: len(lines) // 200 + 1] if line.strip() and line != "--"]
-    found = [NUMBERED.match(line) or CONTEXT_LINE.match(line) for line in some]
+    matches = [NUMBERED.match(line) or CONTEXT_LINE.match(line) for line in some]
     return 2 * sum(
-        match is not None and _is_path(match.group("path"), False) for match in found
+        match is not None and _is_path(match.group("path"), False) for match in matches
     ) >= len(some)
 
 
@@ -116,8 +116,8 @@ def _is_alone(lines: list[str], search: Search) -> bool:
     each other without names.  A log is none: nobody edits it.
     """
     filled = [line for line in lines if line.strip() and line != "--"]
-    found = [ALONE.match(line) for line in filled]
-    numbers = [int(match.group("number")[:9]) for match in found if match]
+    matches = [ALONE.match(line) for line in filled]
+    numbers = [int(match.group("number")[:9]) for match in matches if match]
     if len(numbers) < 5 or len(numbers) < SHARE * len(filled):
         return False
     if not search.numbers and sum(b > a for a, b in zip(numbers, numbers[1:])) < SHARE * (
@@ -189,28 +189,28 @@ def _hits(lines: list[str], searching: bool) -> list[Hit]:
     """Hits and their context lines in order.  Context (`path-12-text`) is told by the paths of
     the hits.
     """
-    found: dict[int, Hit] = {}
+    by_line: dict[int, Hit] = {}
     paths: dict[str, int] = {}
     filled = [(index, line) for index, line in enumerate(lines) if line]
     for index, line in filled:
         match = NUMBERED.match(line)
         if match and _is_path(match.group("path"), searching):
-            found[index] = Hit(index, match.group("path"), match.group("rest"))
+            by_line[index] = Hit(index, match.group("path"), match.group("rest"))
             paths[match.group("path")] = index
-    if searching and len(found) < 0.3 * len(lines):
-        found = {}
+    if searching and len(by_line) < 0.3 * len(lines):
+        by_line = {}
         for index, line in filled:
             match = BARE.match(line)
             if match and _is_path(match.group("path"), searching):
-                found[index] = Hit(index, match.group("path"), match.group("rest"))
-    if searching and len(found) < len(lines):
+                by_line[index] = Hit(index, match.group("path"), match.group("rest"))
+    if searching and len(by_line) < len(lines):
         for index, line in filled:
-            match = CONTEXT_LINE.match(line) if index not in found else None
+            match = CONTEXT_LINE.match(line) if index not in by_line else None
             if match and _is_path(match.group("path"), True):
-                found[index] = Hit(index, match.group("path"), match.group("rest"))
-    if len(found) < len(lines) and paths:
-        _add_context(filled, found, sorted(paths, key=len, reverse=True))
-    return [found[index] for index in sorted(found)]
+                by_line[index] = Hit(index, match.group("path"), match.group("rest"))
+    if len(by_line) < len(lines) and paths:
+        _add_context(filled, by_line, sorted(paths, key=len, reverse=True))
+    return [by_line[index] for index in sorted(by_line)]
 
 
 def _is_path(path: str, searching: bool) -> bool:
@@ -225,18 +225,18 @@ def _is_path(path: str, searching: bool) -> bool:
     )
 
 
-def _add_context(filled: list[tuple[int, str]], found: dict[int, Hit], paths: list[str]) -> None:
-    near = sorted(found)
+def _add_context(filled: list[tuple[int, str]], by_line: dict[int, Hit], paths: list[str]) -> None:
+    near = sorted(by_line)
     where = 0
     for index, line in filled:
-        if index in found:
+        if index in by_line:
             continue
         while where + 1 < len(near) and near[where + 1] <= index:
             where += 1
         for neighbour in near[where : where + 2]:
-            path = found[neighbour].path
+            path = by_line[neighbour].path
             if line.startswith(path + "-") and re.match(r"\d+-", line[len(path) + 1 :]):
-                found[index] = Hit(index, path, line[len(path) + 1 :])
+                by_line[index] = Hit(index, path, line[len(path) + 1 :])
                 break
 
 

@@ -145,7 +145,7 @@ def _unusual(columns: list[Column], faults: dict[str, list[int]]) -> dict[int, l
     """Rows whose value in some column is rare, far from the others, or a fault; with those
     columns.
     """
-    found: dict[int, list[str]] = {}
+    reasons: dict[int, list[str]] = {}
     for column in columns:
         indexes = set(far_or_rare(column.cells)) if len(column.cells) >= 8 else set()
         if len(faults[column.name]) <= max(3, len(column.cells) // 10):
@@ -156,17 +156,17 @@ def _unusual(columns: list[Column], faults: dict[str, list[int]]) -> dict[int, l
         elif len(column.cells) - len(empty) <= max(2, len(column.cells) // 50):
             indexes |= set(range(len(column.cells))) - set(empty)
         for index in indexes:
-            found.setdefault(index, []).append(column.name)
-    return found
+            reasons.setdefault(index, []).append(column.name)
+    return reasons
 
 
 def _faulty(columns: list[Column], faults: dict[str, list[int]]) -> set[int]:
     """Rows that hold a word of failure in a column that tells rows apart by it."""
-    found: set[int] = set()
+    indexes: set[int] = set()
     for column in columns:
         if len(faults[column.name]) < len(column.cells) * (1.0 if column.width <= STATE else 0.5):
-            found.update(faults[column.name])
-    return found
+            indexes.update(faults[column.name])
+    return indexes
 
 
 class _Choice:
