@@ -140,11 +140,15 @@ def normal_form(raw: bytes, code: int, command: str, handle: str):
     for _ in range(3):
         if not result.edits or _units(result.text) < MOST:
             break
-        result = normalize(text, source._replace(cap=MOST * MOST // (_units(result.text) + 300)))
+        result = normalize(
+            text, source._replace(max_chars=MOST * MOST // (_units(result.text) + 300))
+        )
     if not result.edits and not whole and not asked.explicit:
-        from contextkernel.normalize.head_and_tail import both_ends  # late: rare
+        from contextkernel.normalize.head_and_tail import head_and_tail  # late: rare
 
-        result = both_ends(text, source._replace(cap=MOST * len(text) // _units(text) - 1))
+        result = head_and_tail(
+            text, source._replace(max_chars=MOST * len(text) // _units(text) - 1)
+        )
     if (
         not result.edits
         or _units(result.text) >= MOST
