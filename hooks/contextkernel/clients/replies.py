@@ -4,7 +4,7 @@ holds an allow decision for Claude Code.
 
 from __future__ import annotations
 
-CODEX_MOST = 10000  # characters: Codex cuts longer feedback itself
+from contextkernel.clients import limits
 
 
 def replace_output(event: dict, response, text: str) -> dict:
@@ -17,7 +17,10 @@ def replace_output(event: dict, response, text: str) -> dict:
     {} for both.
     """
     if event.get("ck_client") == "codex":
-        if str(event.get("tool_use_id", "")).startswith("exec-") or len(text) > CODEX_MOST:
+        if (
+            str(event.get("tool_use_id", "")).startswith("exec-")
+            or len(text) > limits.CODEX_REPLY_MAX_CHARS
+        ):
             return {}
         return {"continue": False, "reason": text}
     return {"hookSpecificOutput": {"hookEventName": "PostToolUse", "updatedToolOutput": response}}

@@ -9,17 +9,7 @@ from __future__ import annotations
 
 from collections import namedtuple
 
-TYPE_CHECKING = False  # typing costs 3 ms of a hook
-if TYPE_CHECKING:
-    pass
-
-BASH_MOST = (
-    30000  # characters: beyond, the client spills the result to a file and shows 2,000 of them
-)
-GREP_MOST = 20000
-MCP_MOST = 50000
-OTHER_MOST = 100000
-PREVIEW = 2240  # bytes: the client's `<persisted-output>` wrapper with its 2,000-character preview
+from contextkernel.clients import limits
 
 
 _IS_NAME = r"[$@_]{0,2}[A-Za-z]{1,24}\d{0,3}(?:[_.-]{1,2}[A-Za-z]{1,24}\d{0,3}){0,6}"
@@ -47,7 +37,7 @@ def host_bytes(tool: str, size: int, most: int) -> int:
     """Bytes that the client alone would show of a result of `size` bytes, given its inline limit
     (characters ~ bytes).
     """
-    return size if size <= most else min(size, PREVIEW)
+    return size if size <= most else min(size, limits.PREVIEW_BYTES)
 
 
 def is_other(tool: str, response) -> bool:
@@ -101,7 +91,7 @@ def key_names(response) -> str:
 
 def _bash(response) -> Output | None:
     if isinstance(response, str):  # Codex hands over the plain text
-        return Output([response], BASH_MOST, lambda texts: texts[0])
+        return Output([response], limits.BASH_MAX_CHARS, lambda texts: texts[0])
     if not isinstance(response, dict) or not all(
         isinstance(response.get(key), str) for key in ("stdout", "stderr")
     ):
@@ -122,7 +112,7 @@ def _bash(response) -> Output | None:
     whole = response.get("persistedOutputPath")
     return Output(
         [response[field]],
-        BASH_MOST,
+        limits.BASH_MAX_CHARS,
         lambda texts: dict(kept, **{field: texts[0]}),
         whole if isinstance(whole, str) and field == "stdout" else "",
     )
@@ -137,7 +127,9 @@ def _read(response) -> Output | None:
     if not isinstance(file, dict) or not isinstance(file.get("content"), str):
         return None
     return Output(
-        [file["content"]], 1 << 30, lambda texts: dict(response, file=dict(file, content=texts[0]))
+        [file["content"]],
+        limits.READ_MAX_CHARS,
+        lambda texts: dict(response, file=dict(file, content=texts[0])),
     )
 
 
@@ -146,13 +138,15 @@ def _grep(response) -> Output | None:
         return None
     if isinstance(response.get("content"), str):
         return Output(
-            [response["content"]], GREP_MOST, lambda texts: dict(response, content=texts[0])
+            [response["content"]],
+            limits.GREP_MAX_CHARS,
+            lambda texts: dict(response, content=texts[0]),
         )
-    return _names(response, GREP_MOST)
+    return _names(response, limits.GREP_MAX_CHARS)
 
 
 def _glob(response) -> Output | None:
-    return _names(response, OTHER_MOST) if isinstance(response, dict) else None
+    return _names(response, limits.OTHER_MAX_CHARS) if isinstance(response, dict) else None
 
 
 def _names(response: dict, most: int) -> Output | None:
@@ -167,7 +161,9 @@ def _names(response: dict, most: int) -> Output | None:
 def _fetch(response) -> Output | None:
     if not isinstance(response, dict) or not isinstance(response.get("result"), str):
         return None
-    return Output([response["result"]], OTHER_MOST, lambda texts: dict(response, result=texts[0]))
+    return Output(
+        [response["result"]], limits.OTHER_MAX_CHARS, lambda texts: dict(response, result=texts[0])
+    )
 
 
 def _agent(response) -> Output | None:
@@ -177,23 +173,27 @@ def _agent(response) -> Output | None:
         or not isinstance(response.get("content"), list)
     ):
         return None
-    blocks = _blocks(response["content"], OTHER_MOST)
+    blocks = _blocks(response["content"], limits.OTHER_MAX_CHARS)
     return blocks and Output(
-        blocks.texts, OTHER_MOST, lambda texts: dict(response, content=blocks.rebuild(texts))
+        blocks.texts,
+        limits.OTHER_MAX_CHARS,
+        lambda texts: dict(response, content=blocks.rebuild(texts)),
     )
 
 
 def _mcp(response) -> Output | None:
     if isinstance(response, str):
-        return Output([response], MCP_MOST, lambda texts: texts[0])
+        return Output([response], limits.MCP_MAX_CHARS, lambda texts: texts[0])
     if isinstance(response, dict) and isinstance(
         response.get("content"), list
     ):  # Codex hands over the whole result
-        blocks = _blocks(response["content"], MCP_MOST)
+        blocks = _blocks(response["content"], limits.MCP_MAX_CHARS)
         return blocks and Output(
-            blocks.texts, MCP_MOST, lambda texts: dict(response, content=blocks.rebuild(texts))
+            blocks.texts,
+            limits.MCP_MAX_CHARS,
+            lambda texts: dict(response, content=blocks.rebuild(texts)),
         )
-    return _blocks(response, MCP_MOST) if isinstance(response, list) else None
+    return _blocks(response, limits.MCP_MAX_CHARS) if isinstance(response, list) else None
 
 
 def _blocks(content: list, most: int) -> Output | None:

@@ -8,11 +8,8 @@ import os
 import re
 import sys
 
-from contextkernel.clients import cpu_limit
+from contextkernel.clients import cpu_limit, limits
 from contextkernel.store import blobs, handles, recorder
-
-FAILURE_MOST = 9900  # characters: the client cuts failing output above 10,000
-SUCCESS_MOST = 30000
 
 
 def _arguments(argv: list[str]) -> tuple[str, int]:
@@ -64,7 +61,7 @@ def main(argv: list[str]) -> int:
         command,
         code,
         blobs.handle_of(raw),
-        FAILURE_MOST if code else SUCCESS_MOST,
+        limits.FAILURE_WHOLE_CHARS if code else limits.BASH_MAX_CHARS,
         handles.known_in(text),
     )
     try:

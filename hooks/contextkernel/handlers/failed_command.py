@@ -15,14 +15,11 @@ import fnmatch
 import os
 import signal
 
-from contextkernel.clients import cpu_limit
+from contextkernel.clients import cpu_limit, limits
 from contextkernel.clients.claude import output_file, shell_argument
 from contextkernel.store import recorder, settings
 
-# UTF-16 units of a failure that the client shows whole (2.1.121 and 2.1.200 count its first line
-# in)
-CLIENT_SHOWS = 10000
-MOST = 9900  # of our text
+MOST = limits.FAILURE_WHOLE_CHARS  # of our text
 MOSTLY_NOISE = (
     0.5  # an output that the client shows whole is rewritten only below this share of its length
 )
@@ -132,7 +129,7 @@ def normal_form(raw: bytes, code: int, command: str, handle: str):
         return None
     text = raw.decode("utf-8", "surrogateescape")
     text = text[:-1] if text.endswith("\n") else text  # the client cuts it off, too
-    whole = _units(text) <= CLIENT_SHOWS - 100  # the client adds lines of its own
+    whole = _units(text) <= MOST  # the client adds lines of its own
     source = Source("Bash", command, code, handle, MOST, handles.known_in(text))
     if text.count("\0") <= len(text) // RARE:  # a few of them make no binary
         text = text.replace("\0", NUL)
@@ -171,7 +168,7 @@ def _book(raw: bytes, rules: tuple, new: bytes, handle: str, command: str, sessi
             "command": command,
             "handle": handle,
             "raw": len(raw),
-            "host": min(len(raw), CLIENT_SHOWS),
+            "host": min(len(raw), limits.FAILURE_MAX_CHARS),
             "shown": len(new),
             "lines": raw.count(b"\n") + 1,
             "lines_shown": new.count(b"\n") + 1,

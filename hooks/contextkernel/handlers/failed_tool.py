@@ -6,7 +6,7 @@ from __future__ import annotations
 
 import os
 
-from contextkernel.clients import cpu_limit, replies
+from contextkernel.clients import cpu_limit, limits, replies
 from contextkernel.clients.claude import truncation
 from contextkernel.store import recorder, settings
 
@@ -23,7 +23,9 @@ def handle(event: dict) -> dict:
         _link(event, handle_)
         return {}
     found = truncation.cut_in(
-        error, settings.number("BASH_MAX_OUTPUT_LENGTH", truncation.KEPT) or truncation.KEPT
+        error,
+        settings.number("BASH_MAX_OUTPUT_LENGTH", limits.FAILURE_READ_CHARS)
+        or limits.FAILURE_READ_CHARS,
     )
     if found is None or not _first(event):
         return {}

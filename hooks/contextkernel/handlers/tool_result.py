@@ -9,7 +9,7 @@ from __future__ import annotations
 import os
 import sys
 
-from contextkernel.clients import cpu_limit, replies, responses
+from contextkernel.clients import cpu_limit, limits, replies, responses
 from contextkernel.clients.claude import session_files
 from contextkernel.store import recorder, settings
 
@@ -58,7 +58,7 @@ def handle(event: dict) -> dict:
                 "handle": fault,
                 "session": _text(event, "session_id"),
                 "route": "file",
-                "bytes": max(1, min(given_back, responses.BASH_MOST)),
+                "bytes": max(1, min(given_back, limits.BASH_MAX_CHARS)),
             },
         )
         return {}
@@ -268,7 +268,7 @@ def _normal_forms(
             ),
             "",
         )
-    cap = 9900 if event["ck_client"] == "codex" else most
+    cap = limits.CODEX_TEXT_CHARS if event["ck_client"] == "codex" else most
     texts = [raw.decode("utf-8", "surrogateescape") for raw in raws]
     sources = [
         (
