@@ -42,6 +42,7 @@ FLOORS = {
         "masking_names",
         "masking_tools",
         "paths",
+        "receipt",
         "shell",
         "tokens",
     ),
