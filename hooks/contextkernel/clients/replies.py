@@ -15,19 +15,20 @@ if TYPE_CHECKING:
     Reply = dict[str, Any]
 
 
-def replace_output(call: ToolCall, response: Any, text: str) -> Reply:
+def replace_output(call: ToolCall, response: Any, text: str, context: str = "") -> Reply:
     """The reply that makes the model read the new output: `response` in the tool's own shape,
-    `text` the same as plain text.
+    `text` the same as plain text; `context` is added where the client takes both.
 
     Codex has no such field: in direct mode `continue: false` with a reason replaces what the model
-    reads; in code mode (ids that start with `exec-`) nothing can, and a text that is too long would
-    be cut there: {} for both.
+    reads, and is voided by unknown keys; in code mode (ids that start with `exec-`) nothing can, and
+    a text that is too long would be cut there: {} for both.
     """
     if call.client == "codex":
         if call.use.startswith("exec-") or len(text) > limits.CODEX_REPLY_MAX_CHARS:
             return {}
         return {"continue": False, "reason": text}
-    return {"hookSpecificOutput": {"hookEventName": "PostToolUse", "updatedToolOutput": response}}
+    inner = {"hookEventName": "PostToolUse", "updatedToolOutput": response}
+    return {"hookSpecificOutput": dict(inner, additionalContext=context) if context else inner}
 
 
 def add_context(event: str, text: str) -> Reply:
@@ -35,16 +36,6 @@ def add_context(event: str, text: str) -> Reply:
     if not text:
         return {}
     return {"hookSpecificOutput": {"hookEventName": event, "additionalContext": text}}
-
-
-def with_context(reply: Reply, text: str) -> Reply:
-    """A replacement with context added to it. Codex gets no mixture: its replacement is voided by
-    unknown keys.
-    """
-    inner = reply.get("hookSpecificOutput")
-    if not text or inner is None:
-        return reply
-    return dict(reply, hookSpecificOutput=dict(inner, additionalContext=text))
 
 
 def update_input(new_input: dict[str, Any]) -> Reply:

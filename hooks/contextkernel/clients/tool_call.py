@@ -30,6 +30,8 @@ class ToolCall(
             "tool",
             "use",
             "input",
+            "command",
+            "subject",
             "response",
             "error",
         ),
@@ -40,7 +42,9 @@ class ToolCall(
 
     `client`: claude or codex; `lane`: resident or script; `since`: when the caller began to wait
     (time.monotonic), None where nobody knows.  `agent` is "" in the main conversation, `use` the id
-    of the call.  `response` is what the tool gave back, `error` what a failed one did.
+    of the call.  `command` is the shell command of a Bash call, `subject` what a report calls it
+    by: its command, file, pattern, URL or description.  `response` is what the tool gave back,
+    `error` what a failed one did.
     """
 
     __slots__ = ()
@@ -57,6 +61,8 @@ class ToolCall(
     tool: str
     use: str
     input: dict[str, Any]
+    command: str
+    subject: str
     response: Any
     error: str
 
@@ -64,6 +70,7 @@ class ToolCall(
     def from_event(cls, event: dict[str, Any]) -> ToolCall:
         """The call of a PreToolUse, PostToolUse or PostToolUseFailure event."""
         given = event.get("tool_input")
+        given = given if isinstance(given, dict) else {}
         return cls(
             text_in(event, "hook_event_name"),
             event["ck_client"],
@@ -77,20 +84,12 @@ class ToolCall(
             text_in(event, "permission_mode"),
             text_in(event, "tool_name"),
             text_in(event, "tool_use_id"),
-            given if isinstance(given, dict) else {},
+            given,
+            text_in(given, "command"),
+            next((str(given[name]) for name in _SUBJECTS if given.get(name)), ""),
             event.get("tool_response"),
             text_in(event, "error"),
         )
-
-    @property
-    def command(self) -> str:
-        """The shell command of a Bash call; "" for another tool's."""
-        return text_in(self.input, "command")
-
-    @property
-    def subject(self) -> str:
-        """What the call is about, for a report: its command, file, pattern, URL or description."""
-        return next((str(self.input[name]) for name in _SUBJECTS if self.input.get(name)), "")
 
 
 def text_in(table: dict[str, Any], name: str) -> str:

@@ -167,7 +167,7 @@ def _shorten(call: ToolCall, output: Output, size: int) -> Reply:
             _sound(new) if rules else text for (new, rules), text in zip(change.forms, output.texts)
         ]
         plain = _codex_head(call, job.exit_code) + "\n".join(texts)
-        reply = replies.replace_output(call, output.rebuild(texts), plain)
+        reply = replies.replace_output(call, output.rebuild(texts), plain, _alarm(call))
         if not reply:
             raise rewrite.NotRewrittenError(eligibility.TOO_LONG)
         return [text.encode("utf-8", "replace") for text in texts]
@@ -183,7 +183,7 @@ def _shorten(call: ToolCall, output: Output, size: int) -> Reply:
         return {}
     except rewrite.NotRewrittenError as error:
         return _pass(call, output, size, _telling(call, error.reason))
-    return replies.with_context(reply, _alarm(call.session))
+    return reply
 
 
 def _job(call: ToolCall, output: Output) -> Job:
@@ -283,11 +283,14 @@ def _sound(text: str) -> str:
     )
 
 
-def _alarm(session: str) -> str:
-    """What the model is told, once a session, when the client refused replacements."""
+def _alarm(call: ToolCall) -> str:
+    """What the model is told, once a session, when the client refused replacements; Codex takes no
+    context beside a replacement.
+    """
     from contextkernel.store import backoff
 
-    why = backoff.untold(session) if settings.flag("CK_CANARY") else ""
+    is_asked = settings.flag("CK_CANARY") and call.client != "codex"
+    why = backoff.untold(call.session) if is_asked else ""
     return f"context-kernel: savings are overstated in this session: {why}" if why else ""
 
 
