@@ -157,7 +157,7 @@ def carries(value, depth=4):
 
 
 def climbs(given):
-    """Functions that give the result's text, or what holds it, back to a caller on a higher floor."""
+    """Functions that give the result's text, or what holds it, back to a higher floor."""
     found = []
 
     def watch(frame, what, value):

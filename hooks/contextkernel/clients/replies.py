@@ -20,8 +20,8 @@ def replace_output(call: ToolCall, response: Any, text: str, context: str = "") 
     `text` the same as plain text; `context` is added where the client takes both.
 
     Codex has no such field: in direct mode `continue: false` with a reason replaces what the model
-    reads, and is voided by unknown keys; in code mode (ids that start with `exec-`) nothing can, and
-    a text that is too long would be cut there: {} for both.
+    reads, and is voided by unknown keys; in code mode (ids that start with `exec-`) nothing can,
+    and a text that is too long would be cut there: {} for both.
     """
     if call.client == "codex":
         if call.use.startswith("exec-") or len(text) > limits.CODEX_REPLY_MAX_CHARS:
