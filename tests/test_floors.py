@@ -39,6 +39,7 @@ FLOORS = {
         "marks",
         "masking",
         "paths",
+        "receipt",
         "shell",
         "tokens",
     ),

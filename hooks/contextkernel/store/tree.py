@@ -151,7 +151,7 @@ class _Walk:
             if prefix + path not in tracked or not self._tracked(entry, path):
                 self._entry(entry, path, layers, state)
 
-    def _tracked(self, entry: os.DirEntry, path: str) -> bool:
+    def _tracked(self, entry: os.DirEntry[str], path: str) -> bool:
         """Take a file that git tracks, with no question to its rules; False when it is something
         else now.
         """
@@ -165,7 +165,7 @@ class _Walk:
             return True
         return False
 
-    def _entry(self, entry: os.DirEntry, path: str, layers: _Layers, state: str) -> None:
+    def _entry(self, entry: os.DirEntry[str], path: str, layers: _Layers, state: str) -> None:
         try:
             if entry.is_file(follow_symlinks=False):
                 if self._takes_file(path, layers, state):
@@ -202,7 +202,7 @@ class _Walk:
     def _refused(self, path: str, is_folder: bool, layers: _Layers) -> bool:
         return ignore.refused(ignore.bytewise(self.known.prefix + path), is_folder, layers)
 
-    def _special(self, entry: os.DirEntry, path: str) -> None:
+    def _special(self, entry: os.DirEntry[str], path: str) -> None:
         """Note a FIFO, device or socket, or a link to one; a link to a file or folder of the
         tree is listed where it leads to.
         """
@@ -263,7 +263,7 @@ def _listed(root: str, checkout: git.Checkout) -> Listing:
         else ""
     )
     try:
-        names = git_index.read(checkout.index)
+        names = git_index.read(checkout.index_path)
     except (OSError, git_index.IndexFormatError) as error:
         names = git_index.Names([], set(), set())
         notes += (f"git's index was not read ({_why(error)}): the tree is walked",)

@@ -24,12 +24,16 @@ def transcript_of(event: dict[str, Any]) -> str:
     the session's; "" where none is named.
     """
     path, agent = event.get("transcript_path"), event.get("agent_id")
-    path = path if isinstance(path, str) else ""
-    return (
-        os.path.join(path[: -len(".jsonl")], AGENTS, f"agent-{agent}.jsonl")
-        if isinstance(agent, str) and agent and path.endswith(".jsonl")
-        else path
+    return agent_transcript(
+        path if isinstance(path, str) else "", agent if isinstance(agent, str) else ""
     )
+
+
+def agent_transcript(path: str, agent: str) -> str:
+    """The transcript of an agent ("": the main conversation) of the session whose own is `path`."""
+    if agent and path.endswith(".jsonl"):
+        return os.path.join(path[: -len(".jsonl")], AGENTS, f"agent-{agent}.jsonl")
+    return path
 
 
 def results_folder(transcript: str) -> str:
