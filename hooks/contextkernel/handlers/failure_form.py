@@ -26,11 +26,15 @@ def failure_form(text: str, source: Source) -> Normalized | None:
     for _ in range(ROUNDS):
         if not result.edits or _units(result.text) < limit:
             break
-        result = normalize(text, source._replace(cap=limit * limit // (_units(result.text) + 300)))
+        result = normalize(
+            text, source._replace(max_chars=limit * limit // (_units(result.text) + 300))
+        )
     if not result.edits and not is_shown_whole and not asked.explicit:
-        from contextkernel.normalize.head_and_tail import both_ends  # late: rare
+        from contextkernel.normalize.head_and_tail import head_and_tail  # late: rare
 
-        result = both_ends(text, source._replace(cap=limit * len(text) // _units(text) - 1))
+        result = head_and_tail(
+            text, source._replace(max_chars=limit * len(text) // _units(text) - 1)
+        )
     is_too_long = _units(result.text) >= limit
     is_mostly_signal = is_shown_whole and len(result.text) > MOSTLY_NOISE * len(text)
     return None if not result.edits or is_too_long or is_mostly_signal else result
