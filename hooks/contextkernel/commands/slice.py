@@ -18,7 +18,6 @@ Exit 0; a wrong call exits 2 with one line on stderr.
 from __future__ import annotations
 
 import gc
-import json
 import os
 import sys
 from typing import NamedTuple
@@ -56,7 +55,6 @@ class Options(NamedTuple):
     wait: bool = False
     form: str = "text"
     build: bool = False
-    budget_line: str = ""  # how `--budget auto` came about
 
 
 def _options(argv: list[str]) -> Options:
@@ -100,7 +98,12 @@ def _options(argv: list[str]) -> Options:
 
         automatic = context_budget.auto_budget(dict(os.environ), settings.number("CK_BUDGET_MAX"))
     budget = automatic.tokens if automatic else _number(values, "--budget", DEFAULT_BUDGET)
-    request = Request(budget, depth, _number(values, "--importers", 0))
+    request = Request(
+        budget,
+        depth,
+        _number(values, "--importers", 0),
+        budget_line=automatic.text if automatic else "",
+    )
     form = "json" if "--json" in flags else "lines" if values.get("--text") == "lines" else "text"
     return Options(
         values.get("--repo", "."),
@@ -110,7 +113,6 @@ def _options(argv: list[str]) -> Options:
         "--wait" in flags,
         form,
         "--build" in flags,
-        automatic.text if automatic else "",
     )
 
 
@@ -119,15 +121,6 @@ def _number(values: dict[str, str], name: str, default: int) -> int:
     if not (text.isdecimal() and len(text) < 19) or (name == "--budget" and int(text) == 0):
         raise WrongCall(f"{name} is a whole number{' above 0' if name == '--budget' else ''}")
     return int(text)
-
-
-def _with_line(found: str, options: Options) -> str:
-    """An answer with the line that says how its budget came about."""
-    if not options.budget_line:
-        return found
-    if options.form == "json":
-        return json.dumps(dict(json.loads(found), budget_line=options.budget_line)) + "\n"
-    return "%s\n%s\n" % (found.rstrip("\n"), options.budget_line)
 
 
 def _text_of(name: str) -> str:
@@ -178,7 +171,7 @@ def main(argv: list[str]) -> int:
         text = _text_of(options.symptom) if options.symptom else ""
         request = options.request._replace(diff=_text_of(options.diff) if options.diff else "")
         _try_reading(text, request.diff)
-        found = _with_line(answer(options.repo, text, request, options.wait, options.form), options)
+        found = answer(options.repo, text, request, options.wait, options.form)
     except (WrongCall, OSError) as error:
         sys.stderr.write("ck.py slice: %s\n" % str(error).replace("\n", " "))
         return 2

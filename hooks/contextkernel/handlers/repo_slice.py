@@ -11,10 +11,11 @@ from typing import Callable
 
 from contextkernel.paths import PLUGIN_ROOT
 from contextkernel.slicing import manifest
+from contextkernel.slicing.caveats import Age
 from contextkernel.slicing.languages import language_of
 from contextkernel.slicing.repository import Repository
 from contextkernel.slicing.scan import scan_file, subtokens
-from contextkernel.slicing.slice import Request, slice_repository
+from contextkernel.slicing.slice import Request, Slicer
 from contextkernel.slicing.symptom import text as symptoms
 from contextkernel.store import files as store_files
 from contextkernel.store import index as indexes
@@ -129,17 +130,17 @@ def _sliced(
     text: str,
     request: Request,
     form: str,
-    age: manifest.Age,
+    age: Age,
 ) -> str:
     repository = repository_of(root, paths, kept)
-    cut = slice_repository(repository, text, request)
+    slicer = Slicer(repository, text, request)
     if form == "json":
-        return json.dumps(manifest.as_values(repository, cut, request, age)) + "\n"
-    return manifest.as_text(repository, cut, request, age, form == "lines")
+        return json.dumps(manifest.as_values(repository, slicer, request, age)) + "\n"
+    return manifest.as_text(repository, slicer, request, age, form == "lines")
 
 
 def _key(
-    sources: dict[str, tuple[int, int]], text: str, request: Request, form: str, age: manifest.Age
+    sources: dict[str, tuple[int, int]], text: str, request: Request, form: str, age: Age
 ) -> str:
     asked = (operator_hash(), sys.version_info[:2], text, request, form, age)
     return hashlib.sha256((f"{sources!r}{asked!r}").encode("utf-8", "surrogatepass")).hexdigest()
@@ -147,14 +148,14 @@ def _key(
 
 def _brought_up(
     root: str, sources: dict[str, tuple[int, int]], kept: indexes.Index, text: str, wait: bool
-) -> manifest.Age:
+) -> Age:
     """The index up to date, or as far as one may wait; a child then does the rest."""
     changed, gone = kept.stale(sources)
     if wait or sum(sources[path][0] for path in changed) <= INLINE_BYTES:
         unread = (
             kept.bring_up(root, sources, changed, gone, scan_file.scan) if changed or gone else []
         )
-        return manifest.Age(len(sources), unread=tuple(unread))
+        return Age(len(sources), unread=tuple(unread))
     if len(changed) == len(sources):
         first = _best_named(changed, text)
         kept.add(root, {path: sources[path] for path in first}, scan_file.scan)
@@ -178,7 +179,7 @@ def _brought_up(
         start_new_session=True,
         close_fds=True,
     )
-    return manifest.Age(len(sources) - len(changed), tuple(changed), True)
+    return Age(len(sources) - len(changed), tuple(changed), True)
 
 
 def _best_named(paths: list[str], text: str) -> list[str]:

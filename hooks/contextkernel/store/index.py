@@ -29,7 +29,7 @@ from contextkernel.store import settings
 SEGMENT_BYTES = 48 << 20  # of source; a build commits after as many
 MOST_RECENT = 12  # small segments; more are merged into one
 LARGE_BYTES = 4 << 20  # of source: a segment of as much is no small one
-LAYOUT = 2  # of the tables; rises when they change
+LAYOUT = 3  # of the tables; rises when they change
 ANSWERS_KEPT = 64
 BUSY_SECONDS = 10
 POSTING_BITS = 12  # of a posting say how the term occurs, the 20 above are the number of the file
@@ -45,7 +45,7 @@ _NO_DAMAGE = re.compile(
 )  # said of a sound file
 SCHEMA = """
 CREATE TABLE IF NOT EXISTS meta(key TEXT PRIMARY KEY, value TEXT) WITHOUT ROWID;
-CREATE TABLE IF NOT EXISTS file(number INTEGER PRIMARY KEY, path TEXT NOT NULL UNIQUE, size INTEGER, mtime_ns INTEGER, language TEXT, length INTEGER, note TEXT, blind TEXT);
+CREATE TABLE IF NOT EXISTS file(number INTEGER PRIMARY KEY, path TEXT NOT NULL UNIQUE, size INTEGER, mtime_ns INTEGER, language TEXT, length INTEGER, note TEXT, unresolved TEXT);
 CREATE TABLE IF NOT EXISTS fact(number INTEGER PRIMARY KEY, value TEXT NOT NULL);
 CREATE TABLE IF NOT EXISTS posting(term TEXT, segment INTEGER, value BLOB, PRIMARY KEY(term, segment)) WITHOUT ROWID;
 CREATE TABLE IF NOT EXISTS recent(term TEXT, segment INTEGER, value BLOB, PRIMARY KEY(term, segment)) WITHOUT ROWID;
@@ -55,7 +55,7 @@ CREATE TABLE IF NOT EXISTS answer(key TEXT PRIMARY KEY, value TEXT, turn INTEGER
 
 class File(NamedTuple):
     """A row of the index.  `length` counts sub-tokens; `note` says why it was not scanned;
-    `blind` what could not be followed.
+    `unresolved` what could not be followed.
     """
 
     number: int
@@ -65,7 +65,7 @@ class File(NamedTuple):
     language: str
     length: int
     note: str
-    blind: str
+    unresolved: str
 
 
 def file_of(root: str) -> str:
@@ -263,7 +263,7 @@ class Index:
                     found.language,
                     found.length,
                     found.note,
-                    found.blind,
+                    found.unresolved,
                 )
             )
             if found.note:
@@ -321,7 +321,7 @@ class Index:
         found = [
             File._make(row)
             for row in self.base.execute(
-                "SELECT number, path, size, mtime_ns, language, length, note, blind FROM "
+                "SELECT number, path, size, mtime_ns, language, length, note, unresolved FROM "
                 "file ORDER BY path"
             )
         ]

@@ -85,7 +85,7 @@ def imports(text: str, masked: str) -> list[str]:
     return list(dict.fromkeys(name for name in found if name))
 
 
-def blind_spot(text: str) -> str:
+def unresolved(text: str) -> str:
     """A word on imports that regexes cannot follow, or ""."""
     return ""
 

@@ -48,7 +48,7 @@ def imports(text: str, masked: str) -> list[str]:
     return list(dict.fromkeys(text[first:last] for first, last in spans if last > first))
 
 
-def blind_spot(text: str) -> str:
+def unresolved(text: str) -> str:
     """A word on imports that regexes cannot follow, or ""."""
     return ""
 

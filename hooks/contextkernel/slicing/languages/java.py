@@ -74,7 +74,7 @@ def imports(text: str, masked: str) -> list[str]:
     )
 
 
-def blind_spot(text: str) -> str:
+def unresolved(text: str) -> str:
     """A word on imports that regexes cannot follow, or ""."""
     return "reflection" if "Class.forName(" in text or "ServiceLoader.load(" in text else ""
 

@@ -94,7 +94,7 @@ def imports(text: str, masked: str) -> list[str]:
     return list(dict.fromkeys(spec for spec in found if spec.strip() and len(spec) < 200))
 
 
-def blind_spot(text: str) -> str:
+def unresolved(text: str) -> str:
     """A word on imports that regexes cannot follow, or ""."""
     return "dynamic import" if re.search(r"\b(?:require|import)\(\s*[^\s\"'`)]", text) else ""
 

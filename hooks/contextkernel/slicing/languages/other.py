@@ -32,7 +32,7 @@ def imports(text: str, masked: str) -> list[str]:
     return []
 
 
-def blind_spot(text: str) -> str:
+def unresolved(text: str) -> str:
     """Nothing."""
     return ""
 

@@ -55,7 +55,7 @@ def imports(text: str, masked: str) -> list[str]:
     return list(dict.fromkeys(found))
 
 
-def blind_spot(text: str) -> str:
+def unresolved(text: str) -> str:
     """A word on imports that regexes cannot follow, or ""."""
     return (
         "dynamic require" if re.search(r"\b(?:require|include)(?:_once)?\s*\(?\s*\$", text) else ""

@@ -101,7 +101,7 @@ def imports(text: str, masked: str) -> list[str]:
     return list(dict.fromkeys(found))
 
 
-def blind_spot(text: str) -> str:
+def unresolved(text: str) -> str:
     """A word on imports that regexes cannot follow, or ""."""
     return (
         "dynamic import" if "import_" in text and any(call in text for call in _DYNAMIC) else ""

@@ -85,7 +85,7 @@ def _spread(use: str) -> list[str]:
     ]
 
 
-def blind_spot(text: str) -> str:
+def unresolved(text: str) -> str:
     """A word on imports that regexes cannot follow, or ""."""
     return "include!" if "include!(" in text else ""
 

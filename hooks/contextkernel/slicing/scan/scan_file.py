@@ -32,7 +32,7 @@ class Scan(NamedTuple):
     terms: dict[str, int] = {}
     imports: list[str] = []
     definitions: list[Definition] = []
-    blind: str = ""
+    unresolved: str = ""
     note: str = ""
 
 
@@ -65,7 +65,7 @@ def scan(path: str, data: bytes) -> Scan:
     for spec in imports:
         for word in _IMPORT_WORD.findall(spec):
             terms[IMPORTS + word] = 1
-    return Scan(row.name, length, terms, imports, definitions, module.blind_spot(text))
+    return Scan(row.name, length, terms, imports, definitions, module.unresolved(text))
 
 
 def _add_names(terms: dict[str, int], definitions: list[Definition], is_test: bool) -> None:
