@@ -23,7 +23,7 @@ LANGUAGES = sorted(os.listdir(REPOS))
 
 def opened(root, paths, base, keeps_edge=None):
     """The repository of a folder by an index in the file `base`."""
-    files = {path: (os.path.getsize(os.path.join(root, path)), 1) for path in paths}
+    files = {path: (os.path.getsize(os.path.join(root, path)), 1, 1, 1) for path in paths}
     kept = indexes.Index(str(base), "1")
     kept.refresh(
         str(root),

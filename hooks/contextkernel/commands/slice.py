@@ -10,7 +10,7 @@ process meanwhile
 --depth     keep to files so many imports from the places that the symptom names; without it the
 whole repository is ranked
 --text lines  with the source lines themselves
---build     only bring the index up to date
+--build     only bring the index up to date, in at most --build-seconds (by default 600)
 
 Exit 0; a wrong call exits 2 with one line on stderr.
 """
@@ -22,22 +22,13 @@ import os
 import sys
 from typing import NamedTuple
 
-from contextkernel.handlers.repo_slice import (
-    MOST_BYTES,
-    SCANNERS,
-    WrongCall,
-    _from_sound,
-    answer,
-    operator_hash,
-)
-from contextkernel.slicing.languages import language_of
-from contextkernel.slicing.scan import scan_file
+from contextkernel.handlers.repo_slice import BUILD_SECONDS, MOST_BYTES, WrongCall, answer, build
 from contextkernel.slicing.slice import Request
 from contextkernel.store import files as store_files
-from contextkernel.store import index as indexes
-from contextkernel.store import recorder, settings, tree
+from contextkernel.store import recorder, settings
 
 DEFAULT_BUDGET = 8000  # tokens
+LAST_COMMIT_SECONDS = 60  # that a build may take to keep what it has done
 HANDED_OVER = (
     "/dev/fd/",
     "/dev/stdin",
@@ -55,6 +46,7 @@ class Options(NamedTuple):
     wait: bool = False
     form: str = "text"
     build: bool = False
+    build_seconds: float = BUILD_SECONDS
 
 
 def _options(argv: list[str]) -> Options:
@@ -74,6 +66,7 @@ def _options(argv: list[str]) -> Options:
             "--importers",
             "--from-diff",
             "--text",
+            "--build-seconds",
         ):
             if not value:
                 if not rest:
@@ -113,6 +106,7 @@ def _options(argv: list[str]) -> Options:
         "--wait" in flags,
         form,
         "--build" in flags,
+        float(_number(values, "--build-seconds", int(BUILD_SECONDS))),
     )
 
 
@@ -152,6 +146,14 @@ def _try_reading(text: str, diff: str) -> None:
         ) from None
 
 
+def end_by_clock(seconds: float) -> None:
+    """End this process after so many seconds, whatever it does then."""
+    import signal  # late: only a build has a clock
+
+    if hasattr(signal, "setitimer"):
+        signal.setitimer(signal.ITIMER_REAL, seconds)  # SIGALRM ends a process by default
+
+
 def main(argv: list[str]) -> int:
     """The exit code of one call."""
     gc.disable()  # the process is short, its garbage small: a tenth of a cold build
@@ -160,13 +162,8 @@ def main(argv: list[str]) -> int:
         if not os.path.isdir(options.repo):
             raise WrongCall(f"not a folder: {options.repo}")
         if options.build:
-            root = os.path.realpath(options.repo)
-            kept = indexes.Index(indexes.file_of(root), operator_hash(SCANNERS))
-            sources = {
-                path: facts for path, facts in tree.listing(root).files.items() if language_of(path)
-            }
-            _from_sound(kept, lambda: str(kept.refresh(root, sources, scan_file.scan)))
-            kept.close()
+            end_by_clock(options.build_seconds + LAST_COMMIT_SECONDS)
+            build(options.repo, options.build_seconds)
             return 0
         text = _text_of(options.symptom) if options.symptom else ""
         request = options.request._replace(diff=_text_of(options.diff) if options.diff else "")

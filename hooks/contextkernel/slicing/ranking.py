@@ -75,6 +75,9 @@ def ranked(symptom: Symptom, repository: Repository) -> Ranking:
         reasons.setdefault(path, []).append(why)
 
     spots = _spots(symptom, repository)
+    for path in dict.fromkeys(spot.path for spot in spots):
+        if _is_unscanned(path, repository):
+            scores[path] = repository.weight(path)  # its words are not known: as good as any
     for index, path in enumerate(
         dict.fromkeys(spot.path for spot in spots if spot.why.startswith("frame"))
     ):
@@ -91,6 +94,11 @@ def ranked(symptom: Symptom, repository: Repository) -> Ranking:
         key=lambda path: (-scores[path], path),
     )
     return Ranking(order, scores, reasons, idf, spots, names)
+
+
+def _is_unscanned(path: str, repository: Repository) -> bool:
+    """Is it a source file that is too large to be scanned?"""
+    return path in repository.rows and repository.rows[path].note == "big"
 
 
 def code_of_frames(symptom: Symptom, repository: Repository) -> list[str]:
