@@ -9,7 +9,7 @@ from __future__ import annotations
 import math
 from typing import NamedTuple
 
-from contextkernel.slicing.languages import tongue
+from contextkernel.slicing.languages import python
 from contextkernel.slicing.path_matching import found_path
 from contextkernel.slicing.repository import Repository
 from contextkernel.slicing.scan.scan_file import BITS, BODY, DEFINES, IN_PATH, NAMED_SHIFT
@@ -179,7 +179,6 @@ def _mentioned(symptom: Symptom, repository: Repository) -> dict[str, str]:
         path = found_path(place.path, repository)
         if path:
             found.setdefault(path, "path in the symptom")
-    python = tongue("Python")
     for name in symptom.dotted:
         parts = name.split(".")
         for length in range(len(parts), 1, -1):

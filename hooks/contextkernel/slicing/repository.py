@@ -22,7 +22,8 @@ class Facts(NamedTuple):
 class Repository:
     """The plain values an entry passes in, and what is worked out from them once.
 
-    `rows`: one a source file with number, path, language, length, note, unresolved (store.index.File).
+    `rows`: one a source file with number, path, language, length, note, unresolved
+    (store.index.File).
     `read(path)` gives bytes and raises OSError; `facts_of(number)` and `postings(terms)` are the
     index's.
     """

@@ -149,13 +149,16 @@ def writes_itself(node: ast.AST) -> bool:
             if isinstance(part, FUNCTIONS) and part.args.args
         }
     for part in ast.walk(node):
-        if isinstance(part, (ast.Attribute, ast.Subscript)) and not isinstance(part.ctx, ast.Load):
-            if (
+        if (
+            isinstance(part, (ast.Attribute, ast.Subscript))
+            and not isinstance(part.ctx, ast.Load)
+            and (
                 root(part) in own
                 or isinstance(part.value, ast.Attribute)
                 and part.value.attr == "__class__"
-            ):
-                return True
+            )
+        ):
+            return True
     return False
 
 

@@ -60,11 +60,12 @@ class ClassSlice:
             return False
         self.kept = {index: ("the symbol", 0) for index in chosen}
         for index, member in enumerate(self.members):
-            if index not in self.kept and (
-                not _is_method(member) or any(_is_special(bound) for bound in member.binds)
+            if (
+                index not in self.kept
+                and (not _is_method(member) or any(_is_special(bound) for bound in member.binds))
+                and not _is_text(member)
             ):
-                if not _is_text(member):
-                    self.kept[index] = (f"every use of {self.node.name}", 1)
+                self.kept[index] = (f"every use of {self.node.name}", 1)
         self.whole = self._reason_for_all()
         return True
 

@@ -77,21 +77,16 @@ def in_text(facts: dict[str, Any], source: str) -> str:
     shown = sum(last - first + 1 for first, last in facts["ranges"])
     out = [f"T2b@{facts['stamp']} {paths.shown(facts['file'])} {paths.plain(facts['symbol'])}"]
     out.append(
-        "%d of %d lines, ~%d tokens (the file ~%d)%s"
-        % (
-            shown,
-            count,
-            sizes["shown"],
-            sizes["file"],
-            "" if sizes["budget"] is None else f", budget {int(sizes['budget'])}",
-        )
+        f"{shown} of {count} lines, ~{sizes['shown']} tokens (the file ~{sizes['file']})"
+        + ("" if sizes["budget"] is None else f", budget {int(sizes['budget'])}")
     )
     out += ["note: " + note for note in facts["notes"]]
     at = 1
     for first, last in facts["ranges"]:
         out += _gap(at, first - 1)
         out += [
-            "%d\t%s" % (number, text[number - 1].rstrip("\r")) for number in range(first, last + 1)
+            "{}\t{}".format(number, text[number - 1].rstrip("\r"))
+            for number in range(first, last + 1)
         ]
         at = last + 1
     out += _gap(at, count)
@@ -132,7 +127,5 @@ def _gap(first: int, last: int) -> list[str]:
 
 def command(ranges: list[tuple[int, ...]], path: str) -> str:
     """A `sed` command that prints the ranges of a file."""
-    return "sed -n %s %s" % (
-        paths.quoted(";".join(f"{pair[0]},{pair[1]}p" for pair in ranges)),
-        paths.quoted(path),
-    )
+    script = ";".join(f"{pair[0]},{pair[1]}p" for pair in ranges)
+    return f"sed -n {paths.quoted(script)} {paths.quoted(path)}"

@@ -1,8 +1,8 @@
 """What a symbol of a Python module needs to behave the same, as source lines.
 
-Two rules, applied until nothing is added: a name that kept code reads brings every statement that binds,
-rebinds or deletes it; a statement whose running may change what a needed name stands for (see
-`symbol_effects`) is kept as well.  When in doubt more is kept.
+Two rules, applied until nothing is added: a name that kept code reads brings every statement that
+binds, rebinds or deletes it; a statement whose running may change what a needed name stands for
+(see `effects`) is kept as well.  When in doubt more is kept.
 """
 
 from __future__ import annotations
@@ -144,10 +144,8 @@ class PythonSlice:
         while self._waiting:
             index = self._waiting.popleft()
             if self.effects.is_dynamic(index):
-                raise Whole(
-                    "lines %d-%d use eval, exec, globals() or sys.modules"
-                    % self.module.statements[index][:2]
-                )
+                first, last = self.module.statements[index][:2]
+                raise Whole(f"lines {first}-{last} use eval, exec, globals() or sys.modules")
             for distance, names in self._reads(index):
                 self._need(names, distance + 1)
             self._lists_subclasses = self._lists_subclasses or any(

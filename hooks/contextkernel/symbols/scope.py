@@ -285,9 +285,7 @@ def bound_names(nodes: Iterable[ast.AST]) -> Iterator[str]:
             yield node.id
         elif isinstance(node, ast.alias) and node.name != "*":
             yield node.asname or node.name.split(".")[0]
-        elif isinstance(node, ast.ExceptHandler) and node.name:
-            yield node.name
-        elif type(node).__name__ in ("MatchAs", "MatchStar") and node.name:
+        elif type(node).__name__ in ("ExceptHandler", "MatchAs", "MatchStar") and node.name:
             yield node.name
         elif type(node).__name__ == "MatchMapping" and node.rest:
             yield node.rest

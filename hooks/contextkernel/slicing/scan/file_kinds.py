@@ -48,9 +48,8 @@ def role_of(path: str) -> str:
     *folders, name = path.split("/")
     if not _TEST_FOLDERS.isdisjoint(folders) or _TEST_FILE.match(name):
         return "test"
-    if "migrations/" in path or "versions/" in path:
-        if _MIGRATION.search(path):
-            return "migration"
+    if ("migrations/" in path or "versions/" in path) and _MIGRATION.search(path):
+        return "migration"
     if not _VENDOR_FOLDERS.isdisjoint(folders):
         return "vendored"
     return "generated" if _AMALGAMATED.search(path) else "impl"
