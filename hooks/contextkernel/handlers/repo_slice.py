@@ -116,7 +116,12 @@ def _from_index(
     return found
 
 
-def repository_of(root: str, paths: list[str], kept: indexes.Index, keeps_edge=None) -> Repository:
+def repository_of(
+    root: str,
+    paths: list[str],
+    kept: indexes.Index,
+    keeps_edge: Callable[[str, str], bool] | None = None,
+) -> Repository:
     """The repository as operators see it, from its listing and its open index."""
 
     def read(path: str) -> bytes:

@@ -7,7 +7,7 @@ it is.
 from __future__ import annotations
 
 import math
-from typing import NamedTuple
+from typing import Callable, NamedTuple
 
 from contextkernel.slicing.languages import python
 from contextkernel.slicing.path_matching import found_path
@@ -33,6 +33,9 @@ TICKED, CODED, RARE, MOST_BY_NAME = (
 TEST_NAMED = 0.3  # what a test keeps of evidence that names it
 CODE_FRAMES, CODE_WIDTH = 8, 300  # frames whose source lines are read; characters of one
 NEIGHBOUR, HEAD = 0.06, 12  # imports of the first HEAD files
+
+
+Adder = Callable[[str, float, str], None]  # path, evidence, reason
 
 
 class Spot(NamedTuple):
@@ -189,7 +192,7 @@ def _mentioned(symptom: Symptom, repository: Repository) -> dict[str, str]:
     return {path: why for path, why in found.items() if path in repository.rows}
 
 
-def _defining(symptom: Symptom, repository: Repository, add) -> dict[str, float]:
+def _defining(symptom: Symptom, repository: Repository, add: Adder) -> dict[str, float]:
     """Names of the symptom -> how much they say; files that define a rare one get their share by
     `add`.
     """
@@ -214,7 +217,7 @@ def _defining(symptom: Symptom, repository: Repository, add) -> dict[str, float]
     return names
 
 
-def _neighbours(scores: dict[str, float], repository: Repository, add) -> None:
+def _neighbours(scores: dict[str, float], repository: Repository, add: Adder) -> None:
     """A little for what the first files import."""
     from contextkernel.slicing import graph  # late: the head alone needs no graph
 

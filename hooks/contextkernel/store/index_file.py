@@ -99,7 +99,11 @@ class IndexFile:
         self.base.execute("PRAGMA journal_mode=WAL")
         self.base.execute("PRAGMA synchronous=NORMAL")
         if self.meta("version") != version:
-            self._writing(lambda: self.meta("version") == version or self._begin(version))
+            self._writing(lambda: self._begin_unless(version))
+
+    def _begin_unless(self, version: str) -> None:
+        if self.meta("version") != version:  # another process may have begun it
+            self._begin(version)
 
     def _begin(self, version: str) -> None:
         for table, columns in _TABLES.items():

@@ -238,7 +238,7 @@ class ClassSlice:
 
 def words_in(tops: Iterable[ast.AST]) -> set[str]:
     """Attribute names and identifier-like texts in code."""
-    found = set()
+    found: set[str] = set()
     for top in tops:
         for node in ast.walk(top):
             if isinstance(node, ast.Attribute):
@@ -246,7 +246,7 @@ def words_in(tops: Iterable[ast.AST]) -> set[str]:
             elif isinstance(node, ast.Constant) and isinstance(node.value, str):
                 found.update(part for part in node.value.split(".") if part.isidentifier())
             elif type(node).__name__ == "MatchClass":
-                found.update(node.kwd_attrs)
+                found.update(getattr(node, "kwd_attrs", ()))
     return found
 
 

@@ -266,8 +266,8 @@ class PythonSlice:
                 )
                 if changed:
                     writers.append(
-                        f"{statement.nodes[0].name} ({', '.join(changed[:2])}, line "
-                        f"{statement.first})"
+                        f"{getattr(statement.nodes[0], 'name', '')} "
+                        f"({', '.join(changed[:2])}, line {statement.first})"
                     )
         if writers:
             self.notes.append("not kept, may change kept variables when called: " + _some(writers))
@@ -299,7 +299,7 @@ def _loads_part_of(node: ast.AST, packages: set[str]) -> bool:
     return (
         isinstance(node, ast.ImportFrom)
         and not node.level
-        and bool(node.module)
+        and node.module is not None
         and node.module.split(".")[0] in packages
     )
 

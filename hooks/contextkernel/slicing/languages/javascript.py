@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import posixpath
 import re
+from typing import Any
 
 from contextkernel.slicing.repository import Repository
 from contextkernel.slicing.scan.blanking import C_COMMENT, STRING, blanked
@@ -138,7 +139,7 @@ def _as_file(base: str, repository: Repository) -> str:
     return next((one for one in candidates if one in repository.paths), "")
 
 
-def _settings(path: str, repository: Repository) -> dict:
+def _settings(path: str, repository: Repository) -> dict[str, Any]:
     """A JSON file with comments as a dict; {} when it is none."""
     try:
         text = _COMMENTS.sub("", repository.text(path))
@@ -157,18 +158,17 @@ def _aliased(spec: str, path: str, repository: Repository) -> list[str]:
         for name in ("tsconfig.json", "jsconfig.json"):
             config = posixpath.join(folder, name)
             if config in repository.paths:
-                return _by_paths(
-                    spec,
-                    *repository.memo(
-                        "tsconfig:" + config, lambda config=config: _paths_of(config, repository, 4)
-                    ),
-                )
+                return _by_paths(spec, *_kept_paths_of(config, repository))
         if not folder:
             return []
         folder = posixpath.dirname(folder)
 
 
-def _paths_of(config: str, repository: Repository, steps: int) -> tuple[str, dict]:
+def _kept_paths_of(config: str, repository: Repository) -> tuple[str, dict[str, Any]]:
+    return repository.memo("tsconfig:" + config, lambda: _paths_of(config, repository, 4))
+
+
+def _paths_of(config: str, repository: Repository, steps: int) -> tuple[str, dict[str, Any]]:
     """(folder, `paths`) of a configuration; an extended one gives what this one leaves out."""
     value = _settings(config, repository)
     options = value.get("compilerOptions")
@@ -187,7 +187,7 @@ def _paths_of(config: str, repository: Repository, steps: int) -> tuple[str, dic
     return folder, {}
 
 
-def _by_paths(spec: str, folder: str, paths: dict) -> list[str]:
+def _by_paths(spec: str, folder: str, paths: dict[str, Any]) -> list[str]:
     found = []
     for pattern in sorted(paths, key=lambda one: (-len(one.partition("*")[0]), one)):
         before, star, after = pattern.partition("*")
@@ -242,7 +242,7 @@ def _workspace(spec: str, repository: Repository) -> list[str]:
     return [posixpath.normpath(posixpath.join(folder, one)) for one in given]
 
 
-def _exported(exports, key: str) -> list[str]:
+def _exported(exports: Any, key: str) -> list[str]:
     """All paths that an `exports` field gives for a key, conditions in the order they are
     written.
     """

@@ -101,9 +101,9 @@ def targets(spec: str, path: str, repository: Repository) -> list[str]:
         (one for one in prefixes if spec.startswith(one)), key=lambda one: (-len(one), one)
     ):
         for folder in prefixes[prefix]:
-            found = posixpath.normpath(
+            file = posixpath.normpath(
                 posixpath.join(folder, spec[len(prefix) :].replace("\\", "/") + ".php")
             )
-            if found in repository.paths:
-                return [found]
+            if file in repository.paths:
+                return [file]
     return []

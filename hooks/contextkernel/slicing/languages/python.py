@@ -179,7 +179,7 @@ def module_file(module: str, path: str, repository: Repository) -> str:
     counts as the whole.
     """
     folder = path.rpartition("/")[0]
-    known = repository.memo("python modules", dict)
+    known: dict[tuple[str, str], str] = repository.memo("python modules", dict)
     key = (module, folder)
     if key not in known:
         known[key] = (

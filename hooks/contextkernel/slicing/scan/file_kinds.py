@@ -61,7 +61,8 @@ def test_folders(paths: Iterable[str]) -> set[str]:
 
     A folder counts when at least a third of its files are named like tests.
     """
-    inside, tests = {}, {}
+    inside: dict[str, int] = {}
+    tests: dict[str, int] = {}
     for path in paths:
         match = _TEST_FOLDER.match(path)
         if match:
@@ -75,7 +76,7 @@ def test_folders(paths: Iterable[str]) -> set[str]:
 def in_folders(path: str, folders: set[str]) -> bool:
     """Does the path lie below one of the folders (as given by `test_folders`)?"""
     match = _TEST_FOLDER.match(path) if folders else None
-    return bool(match) and match.group() in folders
+    return match is not None and match.group() in folders
 
 
 def refusal(data: bytes) -> str:
