@@ -13,7 +13,14 @@ import pytest
 import plugin
 from contextkernel.handlers import repo_slice
 
-LONG = "def part_{0}(stock):\n    # counts the stock of shelf {0}\n    if stock is None:\n        raise ValueError('stock of shelf {0} is empty')\n    return stock + {0}\n\n\n"
+LONG = """def part_{0}(stock):
+    # counts the stock of shelf {0}
+    if stock is None:
+        raise ValueError('stock of shelf {0} is empty')
+    return stock + {0}
+
+
+"""
 SYMPTOMS = {
     "frames": (
         'Traceback (most recent call last):\n  File "shop/big.py", line 40, in part_5\n'

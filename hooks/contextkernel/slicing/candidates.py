@@ -22,7 +22,7 @@ K1 = 2.0
 # of names: the block's own, that of a definition around it
 NAMED_BLOCK, NAMED_AROUND, SPOT_BLOCK, MESSAGE_BLOCK = 1.6, 1.5, 2.0, 2.0
 
-BREAK = b"\0"  # between texts that are looked at in one go; no text has it (roles.decoded)
+BREAK = b"\0"  # between texts that are looked at in one go; no text has it (file_kinds.decoded)
 # For `bytes.translate`: letters in lower case, all else but BREAK blanks
 _LETTERS = bytes(
     byte + 32 if 65 <= byte <= 90 else byte if 97 <= byte <= 122 or byte == 0 else 32

@@ -29,11 +29,11 @@ FAR = 8  # distance of what is kept for no name in particular
 SIDE_EFFECT_IMPORTS = 20
 
 
-class Unknown(LookupError):
+class UnknownNameError(LookupError):
     """No such symbol; the message names near matches."""
 
 
-class Whole(Exception):
+class NeedsWholeFileError(Exception):
     """The whole module is needed; the message says why."""
 
 
@@ -51,7 +51,7 @@ class PythonSlice:
         self._lists_subclasses = False
 
     def of(self, name: str) -> list[Part]:
-        """The parts of the slice of a symbol.  Raises Unknown, or Whole when nothing may be left
+        """The parts of the slice of a symbol.  Raises UnknownNameError, or NeedsWholeFileError when nothing may be left
         out.
         """
         self._keep_targets(name)
@@ -77,7 +77,7 @@ class PythonSlice:
             else []
         )
         if not any(found):
-            raise Unknown(self._unknown(name))
+            raise UnknownNameError(self._unknown(name))
         if deeper:
             self.notes.append(f"{deeper} is inside {head}.{member}, which is kept whole")
         self.needed.add(head)
@@ -138,14 +138,18 @@ class PythonSlice:
         if effect.guard:
             self._keep(index, "may stop the module from loading", FAR)
         if effect.dynamic:
-            raise Whole(f"line {statement.first} reaches the module's names by computed text")
+            raise NeedsWholeFileError(
+                f"line {statement.first} reaches the module's names by computed text"
+            )
 
     def _drain(self) -> None:
         while self._waiting:
             index = self._waiting.popleft()
             if self.effects.is_dynamic(index):
                 first, last = self.module.statements[index][:2]
-                raise Whole(f"lines {first}-{last} use eval, exec, globals() or sys.modules")
+                raise NeedsWholeFileError(
+                    f"lines {first}-{last} use eval, exec, globals() or sys.modules"
+                )
             for distance, names in self._reads(index):
                 self._need(names, distance + 1)
             self._lists_subclasses = self._lists_subclasses or any(
@@ -317,7 +321,7 @@ def _inner_names(node: ast.AST, head: str) -> set[str]:
 
 
 def python_parts(source: str, name: str) -> tuple[list[Part], list[str]]:
-    """The parts of a symbol's slice and its notes.  Raises Unknown; Whole and the parser's
+    """The parts of a symbol's slice and its notes.  Raises UnknownNameError; NeedsWholeFileError and the parser's
     errors mean: keep everything.
     """
     found = PythonSlice(source)
