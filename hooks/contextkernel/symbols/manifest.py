@@ -13,7 +13,7 @@ VERSION = "1"  # of the operator: rises when the same file and name may give oth
 FEWEST_OUTLINED = 3  # lines, however small the budget
 
 
-class UnknownSymbol(LookupError):
+class UnknownSymbolError(LookupError):
     """The file has no such symbol; the message names near matches."""
 
 
@@ -23,12 +23,14 @@ def answer(path: str, source: str, name: str, budget: int | None = None) -> dict
 
     `path` serves to know the language and to be shown.  Tokens are bytes/4 of the lines as shown,
     numbers included.
-    Raises UnknownSymbol.
+    Raises UnknownSymbolError.
     """
     row = language_of(path)
     found = symbol_slice(source, name, row.name if row else "other")
     if not found.found:
-        raise UnknownSymbol(f"{path}: {found.notes[0] if found.notes else 'no symbol ' + name}")
+        raise UnknownSymbolError(
+            f"{path}: {found.notes[0] if found.notes else 'no symbol ' + name}"
+        )
     fitted = within(source, found, budget)
     text = source.split("\n")
     notes = list(found.notes)

@@ -51,8 +51,9 @@ class PythonSlice:
         self._lists_subclasses = False
 
     def of(self, name: str) -> list[Part]:
-        """The parts of the slice of a symbol.  Raises UnknownNameError, or NeedsWholeFileError when nothing may be left
-        out.
+        """The parts of the slice of a symbol.
+
+        Raises UnknownNameError, or NeedsWholeFileError when nothing may be left out.
         """
         self._keep_targets(name)
         for index, statement in enumerate(self.module.statements):
@@ -321,8 +322,9 @@ def _inner_names(node: ast.AST, head: str) -> set[str]:
 
 
 def python_parts(source: str, name: str) -> tuple[list[Part], list[str]]:
-    """The parts of a symbol's slice and its notes.  Raises UnknownNameError; NeedsWholeFileError and the parser's
-    errors mean: keep everything.
+    """The parts of a symbol's slice and its notes.
+
+    Raises UnknownNameError; NeedsWholeFileError and the parser's errors mean: keep everything.
     """
     found = PythonSlice(source)
     parts = found.of(name)
