@@ -42,14 +42,14 @@ class Unread(NamedTuple):
 
 
 class Listing(NamedTuple):
-    """`files`: path -> (size in bytes, mtime in ns), in order of paths.  `how`: "git" (its index
-    and ignore files) or "walk".
+    """`files`: path -> (size in bytes, mtime in ns, ctime in ns, inode), in order of paths.
+    `how`: "git" (its index and ignore files) or "walk".
 
     `skipped`: notes on what is no source.  `notes`: what a reader of the list must know.  `unread`:
     what could not be read.
     """
 
-    files: dict[str, tuple[int, int]]
+    files: dict[str, tuple[int, int, int, int]]
     how: str
     skipped: tuple[str, ...] = ()
     notes: tuple[str, ...] = ()
@@ -77,7 +77,7 @@ class _Walk:
 
     def __init__(self, root: str, known: _Known, worktrees: bool) -> None:
         self.root, self.known, self.worktrees = root, known, worktrees
-        self.files: dict[str, tuple[int, int]] = {}
+        self.files: dict[str, tuple[int, int, int, int]] = {}
         self.skipped: list[str] = []
         self.unread: list[Unread] = []
         self.work = ignore.Work()
@@ -302,12 +302,18 @@ def _known(names: git_index.Names, prefix: str) -> _Known:
     return _Known(tracked, frozenset(folders | names.folders), frozenset(names.links), prefix)
 
 
-def _facts(found: os.stat_result) -> tuple[int, int]:
-    """Size and time as the index can keep them: 64 bits, also after the year 2262."""
+def _facts(found: os.stat_result) -> tuple[int, int, int, int]:
+    """Size, times and inode as the index can keep them: 64 bits, also after the year 2262."""
     return (
         found.st_size,
-        found.st_mtime_ns if -_LIMIT < found.st_mtime_ns < _LIMIT else found.st_mtime_ns % _LIMIT,
+        _in_64_bits(found.st_mtime_ns),
+        _in_64_bits(found.st_ctime_ns),
+        _in_64_bits(found.st_ino),
     )
+
+
+def _in_64_bits(number: int) -> int:
+    return number if -_LIMIT < number < _LIMIT else number % _LIMIT
 
 
 def _why(error: Exception) -> str:
