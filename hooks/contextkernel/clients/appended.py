@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import os
 import zlib
+from collections.abc import Iterable
 from typing import BinaryIO, NamedTuple
 
 from contextkernel.store import files
@@ -26,6 +27,12 @@ class Appended(NamedTuple):
     lines: list[bytes]
     skipped: int = 0
     more: bool = False
+
+    def naming(self, words: Iterable[str]) -> Appended:
+        """The same with only those lines that hold one of the words."""
+        needles = [word.encode("utf-8", "replace") for word in words]
+        found = [line for line in self.lines if any(needle in line for needle in needles)]
+        return self._replace(lines=found)
 
 
 def read(

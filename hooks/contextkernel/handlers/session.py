@@ -114,7 +114,7 @@ def prompt(event: dict) -> dict:
 
 def end(event: dict) -> dict:
     """{}; the work is in the ledger."""
-    from contextkernel.handlers import verification  # late: sqlite3
+    from contextkernel.handlers import session_end  # late: sqlite3
 
-    verification.end_session(event)
+    session_end.end_session(event)
     return {}

@@ -140,6 +140,13 @@ class Ledger:
             return False
         return True
 
+    def take_all(self, kind: str, rows: Iterable[dict]) -> None:
+        """Book rows of a kind in one transaction. Raises sqlite3.Error."""
+        started = f"{time.time_ns()}-{os.getpid()}"
+        with self._lock, self.db:
+            for number, row in enumerate(rows):
+                self._insert(kind, row, f"{started}-{number}")
+
     def _insert(self, kind: str, row: dict, uid: str) -> None:
         row = of_row({name: _sound(name, value) for name, value in row.items()})
         at = row.get("at") or time.time()
@@ -268,7 +275,8 @@ class Ledger:
         """The follower's stored state for a transcript; {} when it is new."""
         with self._lock:
             row = self.db.execute(
-                "SELECT state FROM offsets WHERE path = ?", (masked(path, PATH_MOST),)
+                "SELECT state FROM offsets WHERE path = ?",
+                (_sound("path", masked(path, PATH_MOST)),),
             ).fetchone()
         return json.loads(row[0]) if row else {}
 

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import json
 import os
+from collections.abc import Sequence
 from typing import NamedTuple
 
 from contextkernel.clients import appended
@@ -73,16 +74,23 @@ def text_of(content, depth: int = 0) -> str:
 
 
 def advance(
-    state: dict, path: str, step: int = STEP, from_start: bool = True, last: int | None = None
+    state: dict,
+    path: str,
+    step: int = STEP,
+    from_start: bool = True,
+    last: int | None = None,
+    only: Sequence[str] = (),
 ) -> tuple[dict, News]:
     """(new state, news) after at most `step` more bytes of the file. A file that cannot be read
     gives no news.
 
     A file met for the first time is read from its last `last` bytes on only (None: from its start),
     with `from_start`
-    false from its last `step` bytes on.
+    false from its last `step` bytes on.  `only`: rows that name none of these ids are passed over.
     """
     state, fresh = appended.read(state, path, step, last if from_start else step, LONGEST)
+    if only:
+        fresh = fresh.naming(only)
     of_agent = os.path.basename(os.path.dirname(path)) == "subagents"
     return state, _read(fresh.lines, fresh.skipped, of_agent)._replace(more=fresh.more)
 
