@@ -43,6 +43,7 @@ FLOORS = {
         "masking_tools",
         "paths",
         "shell",
+        "spans",
         "tokens",
     ),
 }

@@ -26,7 +26,7 @@ PATH_MOST = 1024  # characters of a path
 # Fields of a ledger row that are keys or words of ours; every other text is masked, cut to so many
 # characters.
 KEYS = frozenset(
-    ("kind", "client", "session", "agent", "tool_use_id", "handle", "lane", "status", "repo")
+    ("kind", "client", "session", "agent", "tool_use_id", "handle", "lane", "status", "repo", "spans")
 )
 MOST = {"text": 500, "why": 500, "cwd": PATH_MOST, "path": PATH_MOST, "transcript": PATH_MOST}
 

@@ -4,6 +4,8 @@ store for every entry.
 
 import json
 import os
+import shlex
+import shutil
 import subprocess
 
 import pytest
@@ -70,7 +72,8 @@ def command(root, *arguments, data=b""):
     )
 
 
-def test_every_entry_finds_what_a_hook_stored(run_hook, plugin_root, session, state):
+def test_every_entry_finds_what_a_hook_stored(run_hook, plugin_root, session, state, monkeypatch):
+    monkeypatch.setenv("CLAUDE_CODE_SESSION_ID", "s-1")
     reply, _ = run_hook("post_tool_use.py", event(SHORT, session))
     [handle] = marks.handles_in(stdout(reply))
     assert (session.parent / "s-1" / "tool-results" / (f"ck-{handle}.txt")).read_text() == SHORT
@@ -89,11 +92,57 @@ def test_every_entry_finds_what_a_hook_stored(run_hook, plugin_root, session, st
     assert receipt["status"] == "pending"
     assert "abc123" not in json.dumps(receipt)
     assert receipt["lane"] == "script"
-    assert [fault["route"] for fault in rows("faults", state)] == ["cli"] * 3
+    faults = sorted((fault["route"], fault["spans"]) for fault in rows("faults", state))
+    assert faults == [("cli", f"1-{len(SHORT.splitlines())}"), ("cli", "2-3"), ("cli", "8")]
     report = json.loads(command(plugin_root, "savings.py", "--json").stdout)
     assert report["judged"]["pending"] == 1 and report["net"] < 0, (
         "nothing verified, three recalls against us"
     )
+
+
+def recall_in_shell(root, words, env, interactive=False):
+    """`ck.py recall` as a shell runs it: at a terminal, or with its output taken by a pipe."""
+    call = ["sh", "-c", f'exec python3 -I -S "$0" recall {words}', root + "/hooks/ck.py"]
+    if interactive:
+        call = ["script", "-qec", " ".join(map(shlex.quote, call)), "/dev/null"]
+    done = subprocess.run(
+        call, env=dict(os.environ, **env), stdin=subprocess.DEVNULL, stdout=subprocess.PIPE
+    )
+    assert done.returncode == 0
+    return done.stdout.decode()
+
+
+@pytest.mark.parametrize(
+    "env, words, counts",
+    [
+        ({}, "", False),
+        ({"CLAUDE_CODE_SESSION_ID": "s-1"}, "", True),
+        ({"CK_TRANSCRIPT": "/p/s-1.jsonl"}, "", True),
+        ({"CODEX_THREAD_ID": "s-1"}, "", True),
+        ({"CLAUDE_CODE_SESSION_ID": "s-1"}, "> out.txt", False),
+        ({"CLAUDE_CODE_SESSION_ID": "s-1"}, "> /dev/null", False),
+        ({"CLAUDE_CODE_SESSION_ID": "s-1"}, ">> output", True),
+    ],
+    ids=["no session", "claude", "claude 2.1.121", "codex", "a file", "nowhere", "claude's file"],
+)
+def test_only_what_a_model_reads_is_a_page_fault(
+    run_hook, plugin_root, session, state, tmp_path, monkeypatch, env, words, counts
+):
+    monkeypatch.chdir(tmp_path)
+    reply, _ = run_hook("post_tool_use.py", event(SHORT, session))
+    [handle] = marks.handles_in(stdout(reply))
+    recall_in_shell(plugin_root, f"{handle} --any {words}", env)
+    assert [fault["session"] for fault in rows("faults", state)] == ["s-1"] * counts
+
+
+@pytest.mark.skipif(not shutil.which("script"), reason="no script(1) to open a terminal")
+def test_a_recall_at_a_terminal_is_no_page_fault(run_hook, plugin_root, session, state):
+    reply, _ = run_hook("post_tool_use.py", event(SHORT, session))
+    [handle] = marks.handles_in(stdout(reply))
+    env = {"CLAUDE_CODE_SESSION_ID": "s-1"}
+    said = recall_in_shell(plugin_root, f"{handle} --any", env, interactive=True)
+    assert said.replace("\r\n", "\n") == SHORT
+    assert rows("faults", state) == []
 
 
 def test_a_persisted_output_is_read_whole(run_hook, plugin_root, session, tmp_path, state):
@@ -141,33 +190,42 @@ def test_our_judges_read_raw_output(run_hook, agent, rewritten):
     )
 
 
+COPY = "/x/tool-results/ck-7f3a12bc90de.txt"
+
+
 @pytest.mark.parametrize(
-    "call",
+    "call, lines",
     [
-        {
-            "tool_name": "Read",
-            "tool_input": {"file_path": "/x/tool-results/ck-7f3a12bc90de.txt"},
-            "tool_response": {
-                "type": "text",
-                "file": {
-                    "filePath": "a",
-                    "content": SHORT,
-                    "numLines": 1,
-                    "startLine": 1,
-                    "totalLines": 1,
+        (
+            {
+                "tool_name": "Read",
+                "tool_input": {"file_path": COPY},
+                "tool_response": {
+                    "type": "text",
+                    "file": {
+                        "filePath": "a",
+                        "content": SHORT,
+                        "numLines": 3,
+                        "startLine": 5,
+                        "totalLines": 9,
+                    },
                 },
             },
-        },
-        {"tool_input": {"command": "grep -n foo /x/tool-results/ck-7f3a12bc90de.txt"}},
-        {"tool_input": {"command": "cat /x/tool-results/ck-7f3a12bc90de.txt"}},
+            "5-7",
+        ),
+        ({"tool_input": {"command": "grep -n foo " + COPY}}, None),
+        ({"tool_input": {"command": "cat " + COPY}}, None),
+        ({"tool_input": {"command": "sed -n '41,80p' " + COPY}}, "41-80"),
     ],
+    ids=["Read", "grep", "cat", "sed"],
 )
-def test_a_recall_is_a_page_fault_and_stays_raw(run_hook, state, call):
+def test_a_recall_is_a_page_fault_and_stays_raw(run_hook, state, call, lines):
     assert run_hook("post_tool_use.py", event(SHORT, **call)) == (None, "")
     [fault] = rows("faults", state)
     assert fault["handle"] == "7f3a12bc90de"
     assert fault["route"] == "file"
     assert fault["bytes"] == len(SHORT)
+    assert fault["spans"] == lines
 
 
 @pytest.mark.parametrize(

@@ -48,19 +48,12 @@ def handle(event: dict) -> dict:
     output = responses.read(tool, event.get("tool_response"))
     fault = session_files.recalled(tool, event.get("tool_input"))
     if fault:
+        from contextkernel.handlers import page_fault
         from contextkernel.store import blobs
 
         blobs.touch(fault)
-        given_back = sum(len(text) for text in output.texts) if output else 0
-        recorder.record(
-            "fault",
-            {
-                "handle": fault,
-                "session": _text(event, "session_id"),
-                "route": "file",
-                "bytes": max(1, min(given_back, responses.BASH_MOST)),
-            },
-        )
+        texts = list(output.texts) if output else []
+        page_fault.record_file(event, fault, texts, responses.BASH_MOST)
         return {}
     if output is None:
         if not responses.is_other(tool, event.get("tool_response")):

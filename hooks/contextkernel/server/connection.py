@@ -16,7 +16,7 @@ from contextkernel import VERSION, paths
 from contextkernel.clients import cpu_limit, events
 from contextkernel.clients.claude.session_files import transcript_of
 from contextkernel.clients.codex import rollout
-from contextkernel.handlers import handler_of
+from contextkernel.handlers import handler_of, page_fault
 from contextkernel.server import jsonrpc, tools
 from contextkernel.server.worker import Child
 from contextkernel.store import modes, recorder, settings
@@ -314,13 +314,12 @@ class Session:
         if outcome.code:
             return _content(outcome.complaint or f"{tool.name}: exit {outcome.code}", is_error=True)
         if tool.gives_back:
-            fault = {
-                "handle": command.arguments[1],
-                "session": self.name,
-                "route": "mcp",
-                "bytes": len(outcome.text.encode()),
-            }
-            self.after.put(lambda: recorder.record("fault", fault))
+            part = page_fault.part_of(arguments)
+            session = environ["CK_SESSION"]
+            handle = command.arguments[1]
+            self.after.put(
+                lambda: page_fault.record(handle, session, "mcp", outcome.text, *part)
+            )
         return _content(outcome.text)
 
     def _caller(self, request: jsonrpc.Request) -> dict[str, str]:

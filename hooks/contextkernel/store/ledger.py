@@ -21,7 +21,7 @@ from contextkernel.masking import PATH_MOST, masked, of_row
 from contextkernel.store import aside, blobs, files, settings, spool
 from contextkernel.store.blobs import StoreError, digest_of
 
-SCHEMA = 2  # PRAGMA user_version
+SCHEMA = 3  # PRAGMA user_version
 NEWER = 1000  # a version further ahead is noise, no schema of ours to come
 BUSY_MS = 50  # no event waits longer for another process
 ATTEMPTS = 5  # to open a database, each after a damaged one was set aside
@@ -80,7 +80,7 @@ CREATE TABLE IF NOT EXISTS pins (handle TEXT, reason TEXT, until REAL, PRIMARY K
 """
 COLUMNS = {
     "receipts": RECEIPT,
-    "faults": ("uid", "handle", "session", "route", "bytes", "at"),
+    "faults": ("uid", "handle", "session", "route", "bytes", "at", "spans"),
     "notes": ("uid", "session", "event", "text", "at"),
     "generations": ("session", "agent", "number", "cause", "at"),
     "reads": ("session", "agent", "path", "facts", "at"),
@@ -91,7 +91,8 @@ COLUMNS = {
 MIGRATIONS: dict[int, str] = {
     0: _TABLES,
     1: "ALTER TABLE receipts ADD COLUMN repo TEXT;",
-}  # repo: see store/origin.py; NULL in rows before it
+    2: "ALTER TABLE faults ADD COLUMN spans TEXT;",
+}  # repo: see store/origin.py; spans: lines given back, see spans.py; NULL in rows before them
 
 
 class Ledger:
@@ -176,7 +177,7 @@ class Ledger:
             )
         elif kind == "fault":
             self.db.execute(
-                "INSERT OR IGNORE INTO faults VALUES (?, ?, ?, ?, ?, ?)",
+                "INSERT OR IGNORE INTO faults VALUES (?, ?, ?, ?, ?, ?, ?)",
                 (
                     uid,
                     row.get("handle"),
@@ -184,6 +185,7 @@ class Ledger:
                     row.get("route"),
                     row.get("bytes", 0),
                     at,
+                    row.get("spans"),
                 ),
             )
         elif kind == "generation":
