@@ -65,6 +65,13 @@ def attempt(words: str, work, *arguments) -> None:
             ledger.damaged = True
 
 
+def take_in() -> None:
+    """Take in rows that were spooled before their replies. Never raises for a store that cannot
+    be used.
+    """
+    attempt("spool not taken in", lambda ledger: ledger.take_spool())
+
+
 def _prompted(ledger, event: dict) -> None:
     from contextkernel.handlers import reread  # late: once a prompt
 

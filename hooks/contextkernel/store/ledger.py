@@ -356,9 +356,8 @@ class Ledger:
                 continue
             path = os.path.join(home, name if name.startswith(TAKING) else TAKING + name)
             try:
-                os.rename(
-                    os.path.join(home, name), path
-                )  # a process that still writes begins a new file
+                with spool.lock:  # who still writes begins a new file
+                    os.rename(os.path.join(home, name), path)
                 with open(path, "rb") as handle:
                     lines = handle.read().split(b"\n")
             except OSError:
