@@ -46,7 +46,6 @@ def test_the_model_is_told_the_path_of_ck_py_as_a_word_of_its_shell(
     reply = subprocess.run(start, input=json.dumps(given).encode(), stdout=subprocess.PIPE).stdout
     said = json.loads(reply)["hookSpecificOutput"]["additionalContext"]
     [word] = re.findall(r"CK_PY in its skills is (.*)\.$", said)
-    assert "$" not in word
     done = subprocess.run(
         ["sh", "-c", f'printf "%s\n" {word}; python3 -I -S {word} recall feedfeedfeed'],
         stdout=subprocess.PIPE,
