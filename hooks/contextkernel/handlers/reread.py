@@ -13,8 +13,9 @@ import sys
 from contextkernel.clients import cpu_limit
 from contextkernel.clients.claude import context_check, session_files
 from contextkernel.handlers import operators
-from contextkernel.store import blobs, recorder, settings
+from contextkernel.store import blobs, files, recorder, settings
 
+LARGEST = 64 << 20  # bytes of a file whose bytes are looked at beside its text
 CHAIN = 4  # deltas upon one whole copy, then the file is shown whole again
 
 
@@ -49,6 +50,12 @@ def short_form(event: dict, text: str):
             handle,
             settings.number("CK_DELTA_MIN"),
         )
+        disk = disk_state(path)
+        changed = bytes_changed(held, disk) if copy == text else ""
+        if changed is None:
+            copy = None
+        elif changed:
+            asked += (changed,)
         decision = delta.WHOLE
         if copy is not None:
             decision = delta.Decision(
@@ -58,7 +65,8 @@ def short_form(event: dict, text: str):
             )
         if decision.rule != "whole" and not _stored(event, raw, handle):
             decision = delta.WHOLE
-        ledger.hold(who, agent, path, _facts(event, held, decision.rule, handle, generation, file))
+        facts = _facts(event, held, decision.rule, handle, generation, file)
+        ledger.hold(who, agent, path, dict(facts, disk=disk))
     except (
         sqlite3.Error,
         ValueError,
@@ -72,6 +80,29 @@ def short_form(event: dict, text: str):
         )
         return delta.WHOLE
     return decision
+
+
+def disk_state(path: str) -> dict:
+    """The file's bytes as they are now: {"digest", "form"}; {} where they cannot be read."""
+    from contextkernel import reread as delta
+
+    try:
+        data = files.content(path, LARGEST)
+    except (OSError, ValueError):
+        return {}
+    return {"digest": blobs.digest_of(data), "form": delta.form_of(data)}
+
+
+def bytes_changed(held: dict, disk: dict) -> str | None:
+    """What changed in a file's bytes since the copy held was read, in words; "" where nothing did,
+    None where that cannot be told.
+    """
+    from contextkernel import reread as delta
+
+    before = held.get("disk") or {}
+    if disk == before:
+        return ""
+    return delta.change_of(before["form"], disk["form"]) if disk and before else None
 
 
 def is_whole(event: dict) -> bool:
