@@ -339,6 +339,55 @@ def test_codex_gets_feedback_in_direct_mode_and_silence_in_code_mode(plugin_root
     assert answer("exec-1") is None
 
 
+def codex_answer(root, tmp_path, response, tool="Bash"):
+    """What the hook of Codex answers to a tool's result; "" for nothing."""
+    item = {"type": "CommandExecution", "id": "call_1", "exit_code": 0}
+    row = {"type": "event_msg", "payload": {"type": "item_completed", "item": item}}
+    (tmp_path / "rollout.jsonl").write_text(json.dumps(row) + "\n")
+    given = dict(event(""), tool_use_id="call_1", tool_name=tool, tool_response=response)
+    given.update(transcript_path=str(tmp_path / "rollout.jsonl"), tool_input={"command": "x"})
+    data = json.dumps(given).encode()
+    done = command(root, "post_tool_use.py", "--client", "codex", data=data)
+    assert done.stderr == b""
+    return json.loads(done.stdout)["reason"] if done.stdout else ""
+
+
+@pytest.mark.parametrize(
+    "tool, response, alone",
+    [
+        ("Bash", SHORT * 2, 2 * len(SHORT)),
+        ("mcp__x__y", {"content": [{"type": "text", "text": SHORT}]}, len(SHORT)),
+        ("mcp__x__y", {"content": [{"type": "text", "text": LOG}]}, 48000),
+    ],
+    ids=["a command", "a short result", "a result that Codex would cut"],
+)
+def test_codex_alone_would_have_shown_its_own_cut(
+    plugin_root, state, tmp_path, tool, response, alone
+):
+    assert codex_answer(plugin_root, tmp_path, response, tool)
+    [receipt] = rows("receipts", state)
+    assert receipt["host"] == alone
+
+
+def test_a_mark_says_that_what_codex_cut_is_not_stored(plugin_root, state, tmp_path):
+    lines = LOG.split("\n")
+    head, tail = "\n".join(lines[:200]), "\n".join(lines[-200:])
+    warning = (
+        "Warning: truncated output (original token count: 30466)\nTotal output lines: 3000\n\n"
+    )
+    cut = f"{warning}{head}\n2026-11-{chr(0x2026)}20466 tokens truncated{chr(0x2026)} ms\n{tail}"
+    said = codex_answer(plugin_root, tmp_path, cut).split("\n")
+    [handle] = marks.handles_in("\n".join(said))
+    assert said[:2] == ["Process exited with code 0", "Output:"]
+    assert said[2] == (
+        "[ck: Codex itself cut 20466 tokens out of this output, which are not stored; "
+        f"recall {handle}]"
+    )
+    whole = codex_answer(plugin_root, tmp_path, head + "\n" + tail)
+    assert "[ck: " in whole
+    assert "not stored" not in whole
+
+
 @pytest.mark.parametrize(
     "response, replaced",
     [

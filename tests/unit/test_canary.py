@@ -236,5 +236,53 @@ def test_the_server_that_leaves_stores_how_far_it_read(tmp_path, books, monkeypa
     assert books.offset(str(path))["offset"] == path.stat().st_size
 
 
+def codex_row(use, output):
+    payload = {"type": "function_call_output", "call_id": use, "output": output}
+    return {"type": "response_item", "payload": payload}
+
+
+@pytest.mark.parametrize(
+    "output, status",
+    [
+        (OURS, "verified"),
+        (
+            [{"type": "input_text", "text": "head"}, {"type": "input_text", "text": OURS}],
+            "verified",
+        ),
+        ("Process exited with code 0\nOutput:\nall lines", "missing"),
+        (None, "pending"),
+    ],
+)
+@pytest.mark.parametrize("looked", ["by the report", "as the server leaves"])
+def test_a_codex_receipt_is_judged_by_its_rollout(tmp_path, books, output, status, looked):
+    from contextkernel.handlers import verification
+
+    path = tmp_path / "rollout-2026.jsonl"
+    call = {"type": "function_call", "call_id": "mine", "name": "exec_command"}
+    other = codex_row("other", OURS)
+    write_rows(path, {"type": "response_item", "payload": call}, other)
+    write_rows(path, *[codex_row("mine", output)] * (output is not None), mode="a")
+    row = {"client": "codex", "session": "c", "tool_use_id": "mine", "lane": "script"}
+    row.update(transcript=str(path), status="pending", handle=HANDLE, tool="Bash")
+    books.take("receipt", row)
+    if looked == "by the report":
+        verification.judge_pending(books, None, whole=True)
+    else:
+        verification.leave()
+    assert books.rows("SELECT status FROM receipts") == [{"status": status}]
+
+
+def test_a_codex_receipt_that_never_came_expires_after_a_day(tmp_path, books):
+    from contextkernel.handlers import verification
+
+    row = {"client": "codex", "session": "c", "lane": "script", "handle": HANDLE}
+    for age in (1, 100000):
+        at = time.time() - age
+        books.take("receipt", dict(row, tool_use_id=f"u{age}", status="pending", at=at))
+    verification.judge_pending(books, None, whole=True)
+    found = {r["tool_use_id"]: r["status"] for r in books.rows("SELECT * FROM receipts")}
+    assert found == {"u1": "pending", "u100000": "expired"}
+
+
 def test_a_receipt_without_a_handle_is_never_verified():
     assert canary.judge("", "recall the text: recall " + HANDLE, "").status == "missing"

@@ -118,7 +118,7 @@ def _passed(event: dict, tool: str, output: responses.Output, size: int, rule: s
     per event). `rule`: why, where that is to be known.
     """
     if event["ck_lane"] == "resident" or rule:
-        host = responses.host_bytes(tool, size, output.most)
+        host = _host_bytes(event, tool, size, output.most)
         _book(event, tool, "", rule, size, host, host, 0, 0, "")
     return {}
 
@@ -189,6 +189,8 @@ def _normalized(event: dict, tool: str, output: responses.Output, size: int) -> 
     if not _stored(event, changed):
         return {}
     texts = [_sound(new) if rules else text for (new, rules), text in zip(results, output.texts)]
+    if ended:
+        ended += _cut_note(output.texts[0], changed[0])
     reply = replies.replace_output(event, output.rebuild(texts), ended + "\n".join(texts))
     if not reply:
         return _passed(event, tool, output, size, "too long for the client")
@@ -203,13 +205,35 @@ def _normalized(event: dict, tool: str, output: responses.Output, size: int) -> 
         handles,
         "+".join(dict.fromkeys(rule for _, rules in results for rule in rules)),
         raw_size,
-        responses.host_bytes(tool, raw_size, output.most),
+        _host_bytes(event, tool, raw_size, output.most),
         sum(len(text.encode("utf-8", "replace")) for text in texts),
         sum(raw.count(b"\n") + 1 for raw in raws),
         sum(text.count("\n") + 1 for text in texts),
         "pending",
     )
     return reply
+
+
+def _host_bytes(event: dict, tool: str, size: int, most: int) -> int:
+    """Bytes that the client alone would show of a result of `size` bytes."""
+    if event["ck_client"] != "codex":
+        return responses.host_bytes(tool, size, most)
+    from contextkernel.clients.codex import rollout
+
+    return rollout.shown_bytes(tool, size)
+
+
+def _cut_note(text: str, raw: bytes) -> str:
+    """A mark where Codex had cut the output before we saw it; "" where it is whole."""
+    from contextkernel import marks
+    from contextkernel.clients.codex import rollout
+    from contextkernel.store import blobs
+
+    tokens = rollout.cut_tokens(text)
+    if not tokens:
+        return ""
+    words = f"Codex itself cut {tokens} tokens out of this output, which are not stored"
+    return marks.note(words, blobs.handle_of(raw)) + "\n"
 
 
 def _originals(event: dict, output: responses.Output) -> list[bytes] | None:

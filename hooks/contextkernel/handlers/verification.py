@@ -11,6 +11,7 @@ import time
 from contextkernel.handlers import transcripts
 from contextkernel.store import backoff, presence, recorder, settings
 
+DAY = 86400  # seconds
 RETRY_AFTER = 60  # seconds until an unusable ledger is tried again
 SETTLED_AFTER = 0.5  # seconds since the ledger was found deleted until a new one is begun
 SWEEP_EVERY = 3600  # seconds between sweeps of a resident process
@@ -86,6 +87,8 @@ def leave() -> None:
     ledger = open_book(at_once=True)
     if ledger is not None:
         ledger.take_spool()
+        if settings.flag("CK_CANARY"):  # Codex has no event in which they could be
+            judge_pending(ledger, None, client="codex")
         for file, state in _state["offsets"].items():
             ledger.keep_offset(file, state)
 
@@ -123,23 +126,36 @@ def open_book(at_once: bool = False):
     return recorder.ledger
 
 
-def judge_pending(ledger, session: str | None, path: str = "", whole: bool = False) -> int:
+def judge_pending(
+    ledger, session: str | None, path: str = "", whole: bool = False, client: str = ""
+) -> int:
     """Number of receipts judged now: each pending one of the session (None: of all) against its own
     transcript.
 
-    `whole` reads the transcripts from their start: the last look, for the report.
+    `whole` reads the transcripts from their start: the last look, for the report.  `client`: only
+    its receipts.
     """
     judged, news = 0, {}
     for receipt in ledger.pending(session):
+        if client and receipt["client"] != client:
+            continue
         file = transcripts.of_receipt(receipt, path)
         try:
             if file not in news:
                 news[file] = {}, {}  # what cannot be read is read once
                 news[file] = _news_of(ledger, file, receipt["client"], whole)
-            judged += judge(ledger, receipt, *news[file])
+            if judge(ledger, receipt, *news[file]):
+                judged += 1
+            elif whole and _is_over(receipt):
+                ledger.judge(receipt, "expired", "not in its session file a day later")
         except UNFIT as error:
             ledger.judge(receipt, "expired", f"cannot be judged: {type(error).__name__}: {error}")
     return judged
+
+
+def _is_over(receipt: dict) -> bool:
+    """Whether a receipt will not be judged any more: Codex tells nobody that a session ended."""
+    return receipt["client"] == "codex" and time.time() - (receipt["at"] or 0.0) > DAY
 
 
 def judge(ledger, receipt: dict, results: dict, refusals: dict) -> bool:

@@ -17,6 +17,12 @@ TAIL = (
     1024 * 1024
 )  # bytes looked at: the row is among the newest, and holds at most 64 KiB of output, escaped
 
+# characters of an MCP result that Codex shows: 10,000 tokens by its own count, with a fifth more
+MCP_SHOWN = 48000
+_CUT = re.compile(
+    r"\AWarning: truncated output \(original token count: \d+\)\n.*?…(\d{1,12}) tokens truncated…",
+    re.S,
+)
 _THREAD = re.compile(r"[0-9a-fA-F-]{8,64}")
 
 
@@ -125,6 +131,21 @@ def _code_in(row: bytes, tool_use_id: str) -> int | None:
         return None
     code = item.get("exit_code")
     return code if isinstance(code, int) and not isinstance(code, bool) else None
+
+
+def cut_tokens(text: str) -> int:
+    """Tokens that Codex had left out of a command's output before its hook was handed the rest;
+    0 for a whole output.
+    """
+    found = _CUT.match(text)
+    return int(found.group(1)) if found else 0
+
+
+def shown_bytes(tool: str, size: int) -> int:
+    """Bytes that Codex alone would show of a result of `size` bytes, as its hook is handed it: a
+    command's output is cut by then.
+    """
+    return min(size, MCP_SHOWN) if tool.startswith("mcp__") else size
 
 
 class News(NamedTuple):
