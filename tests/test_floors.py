@@ -41,6 +41,7 @@ FLOORS = {
         "paths",
         "receipt",
         "shell",
+        "spans",
         "tokens",
     ),
 }

@@ -46,23 +46,34 @@ class Decision(NamedTuple):
 
 
 WHOLE = Decision("whole")
+BOMS = (b"\xef\xbb\xbf", b"\xff\xfe", b"\xfe\xff")
 
 
 def decide(
-    path: str, now: str, held: str | None, given_mark: bool, handle: str, least: int
+    path: str,
+    now: str,
+    held: str | None,
+    given_mark: bool,
+    handle: str,
+    least: int,
+    bytes_changed: str = "",
 ) -> Decision:
     """The form of a repeated Read. `now`: the file's text; `held`: the copy proved to stand in the
     context, None for none.
 
     `given_mark`: the same request was just answered with the mark, so now it gets the text.
     `handle` names the stored `now`;
-    `least`: tokens that the short form must save.  The diff is exact: applied to `held` it gives
+    `least`: tokens that the short form must save.  `bytes_changed`: what changed in the file's
+    bytes and cannot be seen in the text, such as its line ends.  The diff is exact: applied to `held` it gives
     `now`, and its line numbers are the file's.
     """
     if held is None or (held == now and given_mark):
         return WHOLE
     if held == now:
-        return _worth(Decision("reread", unchanged(path, now, handle)), now, least)
+        mark = unchanged(path, now, handle)
+        if bytes_changed:
+            mark = same_text(path, now, handle, bytes_changed)
+        return _worth(Decision("reread", mark), now, least)
     body = unified(held, now)
     if body is None:
         return WHOLE
@@ -84,6 +95,31 @@ def unchanged(path: str, text: str, handle: str) -> str:
         f"[ck: {_short(path)} unchanged; recall {handle}]\nlines 1-{lines} are on disk as your "
         "earlier Read showed them\nRead it once more for the text"
     )
+
+
+def same_text(path: str, text: str, handle: str, what: str) -> str:
+    """The mark for a file whose bytes changed and whose text, as a Read shows it, did not."""
+    lines = text.count("\n") + (not text.endswith("\n"))
+    return (
+        f"[ck: {_short(path)} changed on disk: {what}; recall {handle}]\nthe text of lines "
+        f"1-{lines} is as your earlier Read showed it\nRead it once more for the text"
+    )
+
+
+def form_of(data: bytes) -> str:
+    """What a Read does not show of a file's bytes: "LF", "CRLF", "mixed line ends" or "no line
+    ends", with ", BOM" where it begins with one.
+    """
+    crlf = data.count(b"\r\n")
+    lf, cr = data.count(b"\n") - crlf, data.count(b"\r") - crlf
+    kinds = [name for name, count in (("LF", lf), ("CRLF", crlf), ("CR", cr)) if count]
+    ends = "mixed line ends" if len(kinds) > 1 else "".join(kinds) or "no line ends"
+    return ends + (", BOM" if data.startswith(BOMS) else "")
+
+
+def change_of(before: str, after: str) -> str:
+    """What changed between two forms, in words."""
+    return f"{before} -> {after}" if before != after else "bytes that a Read does not show"
 
 
 def _worth(decision: Decision, now: str, least: int) -> Decision:

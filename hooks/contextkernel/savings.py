@@ -9,6 +9,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 
+from contextkernel import spans
 from contextkernel.tokens import of_bytes
 
 JUDGED = ("verified", "refused", "missing", "pending", "expired")
@@ -38,9 +39,9 @@ def summary(receipts: Iterable[dict], faults: Iterable[dict]) -> dict:
     """The report as data: totals, by tool, session and rule; judged counts; page faults. Tokens
     throughout.
 
-    `receipts` and `faults` are ledger rows.  A fault counts the bytes it gave back; one whose size
-    is not known
-    counts the whole raw text of its receipt.  A receipt that was not verified may have shown the
+    `receipts` and `faults` are ledger rows.  A fault counts the bytes it gave back, each line once
+    in a session; one whose size is not known counts the whole raw text of its receipt.  Regret is
+    the share of verified receipts with a fault.  A receipt that was not verified may have shown the
     original: it saves 0.
     Receipts of the command line (`ck.py normalize`) reached no model and are left out.
     """
@@ -54,8 +55,8 @@ def summary(receipts: Iterable[dict], faults: Iterable[dict]) -> dict:
                 _add(table.setdefault(receipt[name] or "-", _row()), receipt)
         if receipt["status"] in judged:
             judged[receipt["status"]] += 1
-    returned, count = _returned(receipts, faults)
-    hidden = sum(1 for r in receipts if r["status"] == "verified" and r["handle"])
+    returned = _Returned(receipts, faults)
+    hidden = {n for n, r in enumerate(receipts) if r["status"] == "verified" and r["handle"]}
     return {
         "unit": "estimated tokens (bytes/4)",
         "total": total,
@@ -63,29 +64,55 @@ def summary(receipts: Iterable[dict], faults: Iterable[dict]) -> dict:
         "by_tool": by["tool"],
         "by_session": by["session"],
         "by_rule": by["rule"],
-        "page_faults": {"count": count, "tokens": returned},
-        "regret": round(count / hidden, 4) if hidden else None,
-        "net": total["saved"] - returned,
+        "page_faults": {"count": returned.count, "tokens": returned.tokens},
+        "regret": round(len(hidden & returned.receipts) / len(hidden), 4) if hidden else None,
+        "net": total["saved"] - returned.tokens,
         "gross_if_all_applied": sum(
             _tokens(r["host"]) - _tokens(r["shown"]) for r in receipts if r["status"] in JUDGED
         ),
     }
 
 
-def _returned(receipts: list[dict], faults: Iterable[dict]) -> tuple[int, int]:
-    """(tokens given back, number of faults) of faults that belong to these receipts."""
-    tokens = count = 0
-    for fault in faults:
-        digits = (fault["handle"] or "")[:8]
-        mine = [
-            r
-            for r in receipts
-            if digits and any(h.startswith(digits) for h in (r["handle"] or "").split())
+class _Returned:
+    """What recalls gave back of each receipt: each of its lines counts once in a session, and all
+    of them no more than what was hidden.
+    """
+
+    def __init__(self, receipts: list[dict], faults: Iterable[dict]):
+        self.count = 0  # faults
+        self.receipts: set[int] = set()  # indexes of receipts that had one
+        self._lines: dict[tuple[int, str], list[tuple[int, int]]] = {}
+        self._tokens: dict[tuple[int, str], float] = {}
+        self._hidden = [max(0, _tokens(r["raw"]) - _tokens(r["shown"])) for r in receipts]
+        for fault in faults:
+            self._add(receipts, fault)
+
+    @property
+    def tokens(self) -> int:
+        return sum(min(round(t), self._hidden[key[0]]) for key, t in self._tokens.items())
+
+    def _add(self, receipts: list[dict], fault: dict) -> None:
+        digits, session = (fault["handle"] or "")[:8], fault.get("session") or ""
+        if not digits or (not session and fault.get("route") == "cli"):
+            return  # a person's terminal: no model read it
+        issued = [
+            n
+            for n, r in enumerate(receipts)
+            if any(handle.startswith(digits) for handle in (r["handle"] or "").split())
         ]
-        if mine:
-            count += 1
-            tokens += _tokens(fault["bytes"]) or _tokens(mine[-1]["raw"])
-    return tokens, count
+        mine = [n for n in issued if receipts[n]["session"] == session] or issued
+        if not mine:
+            return
+        self.count += 1
+        self.receipts.add(mine[-1])
+        key = mine[-1], session
+        size = _tokens(fault["bytes"]) or _tokens(receipts[mine[-1]]["raw"])
+        before, lines = self._lines.get(key, []), spans.of_text(fault.get("spans") or "")
+        if lines:
+            after = spans.merged(before + lines)
+            share = (spans.count(after) - spans.count(before)) / spans.count(lines)
+            self._lines[key], size = after, size * share
+        self._tokens[key] = self._tokens.get(key, 0.0) + size
 
 
 def estimates(report: dict, models: dict[str, tuple[str, float, float]]) -> dict:
@@ -162,6 +189,13 @@ def as_text(report: dict, notes: Iterable[dict] = ()) -> str:
                 else "",
             ),
         )
+    own = report.get("own_cost")
+    if own:
+        lines += [
+            "",
+            f"  always on, at most {_n(own['tokens'])} in a session's requests, not subtracted:",
+        ]
+        lines += [f"    {_n(tokens)!s:>6}   {what}" for what, tokens in own["parts"].items()]
     for title, name in (("tool", "by_tool"), ("rule", "by_rule"), ("session", "by_session")):
         if report[name]:
             lines += ["", "  %-34s %8s %10s %12s %12s %12s %12s" % ((title,) + COLUMNS)]

@@ -230,7 +230,10 @@ def test_numbers_and_files_that_are_none_are_one_line(plugin_root, state, argume
     assert len(done.stderr) < 500
 
 
-def test_every_spelling_of_a_handle_is_a_page_fault_of_its_receipt(run_hook, plugin_root, state):
+def test_every_spelling_of_a_handle_is_a_page_fault_of_its_receipt(
+    run_hook, plugin_root, state, monkeypatch
+):
+    monkeypatch.setenv("CLAUDE_CODE_SESSION_ID", "s-1")
     reply = run_hook("post_tool_use", event())[0]
     [handle] = marks.handles_in(reply["hookSpecificOutput"]["updatedToolOutput"]["stdout"])
     for spelled in (handle, handle.upper(), f" {handle}", handle[:8]):

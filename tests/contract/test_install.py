@@ -404,6 +404,25 @@ def test_purge_removes_what_we_stored_and_nothing_else(place):
     assert not place.state.exists()
 
 
+def test_purge_names_in_its_last_lines_what_it_leaves(place):
+    place.run("--scripts", "--no-demo")
+    copy = place.config / "plugins" / "cache" / "context-kernel-marketplace"
+    (copy / "context-kernel" / "0.1.0").mkdir(parents=True)
+    (copy / "context-kernel" / "0.1.0" / ".orphaned_at").write_text("1")
+    other = place.config / "plugins" / "cache" / "theirs"
+    other.mkdir()
+    backup = place.config / "settings.json.bak-2026"
+    backup.write_bytes(BEFORE)
+    for _ in range(2):  # also where nothing is stored any more
+        said = place.run("--uninstall", "--purge", "--yes")
+        last = said.strip().split("\n")[-2:]
+        assert last[0].startswith(f"left: {copy}, Claude Code's own copy of the plugin")
+        assert last[1].startswith(f"left: {backup}, ")
+        assert str(other) not in said
+    assert (copy / "context-kernel" / "0.1.0" / ".orphaned_at").exists()
+    assert backup.read_bytes() == BEFORE
+
+
 def test_a_read_only_plugin_folder(place, own_plugin_root):
     place.root = own_plugin_root
     place.run(wrap=lambda argv: plugin.frozen(own_plugin_root, argv))

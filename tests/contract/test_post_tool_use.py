@@ -4,6 +4,8 @@ store for every entry.
 
 import json
 import os
+import shlex
+import shutil
 import subprocess
 
 import pytest
@@ -70,7 +72,8 @@ def command(root, *arguments, data=b""):
     )
 
 
-def test_every_entry_finds_what_a_hook_stored(run_hook, plugin_root, session, state):
+def test_every_entry_finds_what_a_hook_stored(run_hook, plugin_root, session, state, monkeypatch):
+    monkeypatch.setenv("CLAUDE_CODE_SESSION_ID", "s-1")
     reply, _ = run_hook("post_tool_use.py", event(SHORT, session))
     [handle] = marks.handles_in(stdout(reply))
     assert (session.parent / "s-1" / "tool-results" / (f"ck-{handle}.txt")).read_text() == SHORT
@@ -89,11 +92,57 @@ def test_every_entry_finds_what_a_hook_stored(run_hook, plugin_root, session, st
     assert receipt["status"] == "pending"
     assert "abc123" not in json.dumps(receipt)
     assert receipt["lane"] == "script"
-    assert [fault["route"] for fault in rows("faults", state)] == ["cli"] * 3
+    faults = sorted((fault["route"], fault["spans"]) for fault in rows("faults", state))
+    assert faults == [("cli", f"1-{len(SHORT.splitlines())}"), ("cli", "2-3"), ("cli", "8")]
     report = json.loads(command(plugin_root, "savings.py", "--json").stdout)
     assert report["judged"]["pending"] == 1 and report["net"] < 0, (
         "nothing verified, three recalls against us"
     )
+
+
+def recall_in_shell(root, words, env, interactive=False):
+    """`ck.py recall` as a shell runs it: at a terminal, or with its output taken by a pipe."""
+    call = ["sh", "-c", f'exec python3 -I -S "$0" recall {words}', root + "/hooks/ck.py"]
+    if interactive:
+        call = ["script", "-qec", " ".join(map(shlex.quote, call)), "/dev/null"]
+    done = subprocess.run(
+        call, env=dict(os.environ, **env), stdin=subprocess.DEVNULL, stdout=subprocess.PIPE
+    )
+    assert done.returncode == 0
+    return done.stdout.decode()
+
+
+@pytest.mark.parametrize(
+    "env, words, counts",
+    [
+        ({}, "", False),
+        ({"CLAUDE_CODE_SESSION_ID": "s-1"}, "", True),
+        ({"CK_TRANSCRIPT": "/p/s-1.jsonl"}, "", True),
+        ({"CODEX_THREAD_ID": "s-1"}, "", True),
+        ({"CLAUDE_CODE_SESSION_ID": "s-1"}, "> out.txt", False),
+        ({"CLAUDE_CODE_SESSION_ID": "s-1"}, "> /dev/null", False),
+        ({"CLAUDE_CODE_SESSION_ID": "s-1"}, ">> output", True),
+    ],
+    ids=["no session", "claude", "claude 2.1.121", "codex", "a file", "nowhere", "claude's file"],
+)
+def test_only_what_a_model_reads_is_a_page_fault(
+    run_hook, plugin_root, session, state, tmp_path, monkeypatch, env, words, counts
+):
+    monkeypatch.chdir(tmp_path)
+    reply, _ = run_hook("post_tool_use.py", event(SHORT, session))
+    [handle] = marks.handles_in(stdout(reply))
+    recall_in_shell(plugin_root, f"{handle} --any {words}", env)
+    assert [fault["session"] for fault in rows("faults", state)] == ["s-1"] * counts
+
+
+@pytest.mark.skipif(not shutil.which("script"), reason="no script(1) to open a terminal")
+def test_a_recall_at_a_terminal_is_no_page_fault(run_hook, plugin_root, session, state):
+    reply, _ = run_hook("post_tool_use.py", event(SHORT, session))
+    [handle] = marks.handles_in(stdout(reply))
+    env = {"CLAUDE_CODE_SESSION_ID": "s-1"}
+    said = recall_in_shell(plugin_root, f"{handle} --any", env, interactive=True)
+    assert said.replace("\r\n", "\n") == SHORT
+    assert rows("faults", state) == []
 
 
 def test_a_persisted_output_is_read_whole(run_hook, plugin_root, session, tmp_path, state):
@@ -141,33 +190,42 @@ def test_our_judges_read_raw_output(run_hook, agent, rewritten):
     )
 
 
+COPY = "/x/tool-results/ck-7f3a12bc90de.txt"
+
+
 @pytest.mark.parametrize(
-    "call",
+    "call, lines",
     [
-        {
-            "tool_name": "Read",
-            "tool_input": {"file_path": "/x/tool-results/ck-7f3a12bc90de.txt"},
-            "tool_response": {
-                "type": "text",
-                "file": {
-                    "filePath": "a",
-                    "content": SHORT,
-                    "numLines": 1,
-                    "startLine": 1,
-                    "totalLines": 1,
+        (
+            {
+                "tool_name": "Read",
+                "tool_input": {"file_path": COPY},
+                "tool_response": {
+                    "type": "text",
+                    "file": {
+                        "filePath": "a",
+                        "content": SHORT,
+                        "numLines": 3,
+                        "startLine": 5,
+                        "totalLines": 9,
+                    },
                 },
             },
-        },
-        {"tool_input": {"command": "grep -n foo /x/tool-results/ck-7f3a12bc90de.txt"}},
-        {"tool_input": {"command": "cat /x/tool-results/ck-7f3a12bc90de.txt"}},
+            "5-7",
+        ),
+        ({"tool_input": {"command": "grep -n foo " + COPY}}, None),
+        ({"tool_input": {"command": "cat " + COPY}}, None),
+        ({"tool_input": {"command": "sed -n '41,80p' " + COPY}}, "41-80"),
     ],
+    ids=["Read", "grep", "cat", "sed"],
 )
-def test_a_recall_is_a_page_fault_and_stays_raw(run_hook, state, call):
+def test_a_recall_is_a_page_fault_and_stays_raw(run_hook, state, call, lines):
     assert run_hook("post_tool_use.py", event(SHORT, **call)) == (None, "")
     [fault] = rows("faults", state)
     assert fault["handle"] == "7f3a12bc90de"
     assert fault["route"] == "file"
     assert fault["bytes"] == len(SHORT)
+    assert fault["spans"] == lines
 
 
 @pytest.mark.parametrize(
@@ -279,6 +337,55 @@ def test_codex_gets_feedback_in_direct_mode_and_silence_in_code_mode(plugin_root
     assert answer("call_2")["reason"].startswith("Process exited with code 3\nOutput:\n")
     assert answer("call_9") is None, "no row tells its exit code: the original passes"
     assert answer("exec-1") is None
+
+
+def codex_answer(root, tmp_path, response, tool="Bash"):
+    """What the hook of Codex answers to a tool's result; "" for nothing."""
+    item = {"type": "CommandExecution", "id": "call_1", "exit_code": 0}
+    row = {"type": "event_msg", "payload": {"type": "item_completed", "item": item}}
+    (tmp_path / "rollout.jsonl").write_text(json.dumps(row) + "\n")
+    given = dict(event(""), tool_use_id="call_1", tool_name=tool, tool_response=response)
+    given.update(transcript_path=str(tmp_path / "rollout.jsonl"), tool_input={"command": "x"})
+    data = json.dumps(given).encode()
+    done = command(root, "post_tool_use.py", "--client", "codex", data=data)
+    assert done.stderr == b""
+    return json.loads(done.stdout)["reason"] if done.stdout else ""
+
+
+@pytest.mark.parametrize(
+    "tool, response, alone",
+    [
+        ("Bash", SHORT * 2, 2 * len(SHORT)),
+        ("mcp__x__y", {"content": [{"type": "text", "text": SHORT}]}, len(SHORT)),
+        ("mcp__x__y", {"content": [{"type": "text", "text": LOG}]}, 48000),
+    ],
+    ids=["a command", "a short result", "a result that Codex would cut"],
+)
+def test_codex_alone_would_have_shown_its_own_cut(
+    plugin_root, state, tmp_path, tool, response, alone
+):
+    assert codex_answer(plugin_root, tmp_path, response, tool)
+    [receipt] = rows("receipts", state)
+    assert receipt["host"] == alone
+
+
+def test_a_mark_says_that_what_codex_cut_is_not_stored(plugin_root, state, tmp_path):
+    lines = LOG.split("\n")
+    head, tail = "\n".join(lines[:200]), "\n".join(lines[-200:])
+    warning = (
+        "Warning: truncated output (original token count: 30466)\nTotal output lines: 3000\n\n"
+    )
+    cut = f"{warning}{head}\n2026-11-{chr(0x2026)}20466 tokens truncated{chr(0x2026)} ms\n{tail}"
+    said = codex_answer(plugin_root, tmp_path, cut).split("\n")
+    [handle] = marks.handles_in("\n".join(said))
+    assert said[:2] == ["Process exited with code 0", "Output:"]
+    assert said[2] == (
+        "[ck: Codex itself cut 20466 tokens out of this output, which are not stored; "
+        f"recall {handle}]"
+    )
+    whole = codex_answer(plugin_root, tmp_path, head + "\n" + tail)
+    assert "[ck: " in whole
+    assert "not stored" not in whole
 
 
 @pytest.mark.parametrize(

@@ -52,6 +52,7 @@ def direct(tmp_path_factory, plugin_root):
         call("back", "recall", "mcp__kernel", handle=r"$re:recall ([0-9a-f]{12})", lines="500-501"),
         call("fails", "exec_command", cmd=PRINTS + "; exit 3"),
         call("short", "exec_command", cmd="echo hi; exit 4"),
+        call("cut", "exec_command", cmd=PRINTS.replace("901", "3001")),
         call("slice", "kernel_repo_slice", "mcp__kernel", symptom=TRACE, repo=str(base / "work")),
         call(
             "symbol",
@@ -62,7 +63,8 @@ def direct(tmp_path_factory, plugin_root):
         ),
         {"text": "bye"},
     ]
-    return played(base, plugin_root, turns, model="gpt-5.5")
+    result = played(base, plugin_root, turns, model="gpt-5.5")
+    return dict(result, state=str(base / "state"))
 
 
 def test_set_up_twice_and_out_to_the_byte(direct):
@@ -86,6 +88,26 @@ def test_a_long_output_is_replaced_and_keeps_its_exit_code(direct):
     assert all(line + "\n" in RAW for line in kept)
     assert direct["texts"]["fails"].startswith("Process exited with code 3\nOutput:\n")
     assert "[ck: " in direct["texts"]["fails"]
+
+
+def test_what_codex_had_cut_is_said_not_to_be_stored(direct):
+    said = direct["texts"]["cut"]
+    assert re.search(r"\[ck: Codex itself cut \d+ tokens out of this output, .*not stored", said)
+    assert "not stored" not in direct["texts"]["long"]
+
+
+def test_the_report_knows_what_codex_showed(direct):
+    script = os.path.join(plugin.ROOT, "hooks", "savings.py")
+    done = subprocess.run(
+        [sys.executable, "-I", "-S", script, "--json"],
+        env=dict(os.environ, CK_DATA=direct["state"]),
+        stdout=subprocess.PIPE,
+        check=True,
+    )
+    report = json.loads(done.stdout)
+    assert report["judged"]["verified"] == 3
+    assert report["judged"]["pending"] == 0
+    assert report["total"]["host"] > 15000
 
 
 def test_a_short_output_is_left_alone(direct):

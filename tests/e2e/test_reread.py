@@ -15,10 +15,10 @@ TEXT = "".join(
 )
 
 
-def read(use_id, **more):
+def read(use_id, name="a.py", **more):
     return {
         "delay_ms": 300,
-        "tools": [script.call(use_id, "Read", file_path="{{project}}/a.py", **more)],
+        "tools": [script.call(use_id, "Read", file_path="{{project}}/" + name, **more)],
     }
 
 
@@ -71,6 +71,9 @@ def played(claude, plugin_root):
                 )
             ]
         },
+        read("toolu_lf", "ends.py"),
+        {"tools": [script.bash("toolu_ends", "sed -i 's/$/\\r/' ends.py")]},
+        read("toolu_crlf", "ends.py"),
         "first part done",
         read("toolu_resumed"),
         "done",
@@ -79,7 +82,7 @@ def played(claude, plugin_root):
         plugin_root,
         turns,
         [{"prompt": "go"}, {"prompt": "on", "resume": True}],
-        files={"a.py": TEXT},
+        files={"a.py": TEXT, "ends.py": TEXT},
         subagents={"subread": [read("toolu_sub"), "sub done"]},
     )
     scenario["runs"] = script.install_runs(plugin_root) + [
@@ -128,6 +131,14 @@ def test_a_changed_file_comes_as_a_diff_without_false_numbers(played):
     assert "@@ -147,7 +147,7 @@" in texts["toolu_changed"]
     assert "value_300" not in texts["toolu_changed"]
     assert "\t+value" not in texts["toolu_changed"]
+
+
+def test_a_change_of_line_ends_is_never_called_none(played):
+    texts, version, _ = played
+    assert is_whole(texts["toolu_lf"])
+    said = texts["toolu_crlf"]
+    assert is_whole(said) or "ends.py changed on disk: LF -> CRLF; recall " in said
+    assert "unchanged" not in said
 
 
 def test_a_range_is_never_touched(played):

@@ -1,6 +1,8 @@
 """The canary believes only our own handle in exactly that tool result."""
 
 import json
+import os
+import time
 
 import pytest
 
@@ -108,7 +110,7 @@ def test_follower_takes_bounded_steps(tmp_path):
 
 
 def test_script_lane_counts_what_its_hooks_let_pass(tmp_path, monkeypatch):
-    from contextkernel.handlers import verification
+    from contextkernel.handlers import session_end
     from contextkernel.store import ledger, recorder
 
     monkeypatch.setenv("CK_DATA", str(tmp_path / "state"))
@@ -136,13 +138,150 @@ def test_script_lane_counts_what_its_hooks_let_pass(tmp_path, monkeypatch):
         },
     )
     for _ in range(2):
-        verification.end_session({"session_id": "s", "transcript_path": str(path)})
+        session_end.end_session({"session_id": "s", "transcript_path": str(path)})
     found = books.rows("SELECT tool_use_id AS use, tool, raw, status FROM receipts ORDER BY use")
     assert found == [
         {"use": "a", "tool": "Bash", "raw": 40, "status": ""},
         {"use": "b", "tool": "Bash", "raw": None, "status": "verified"},
     ]
     books.close()
+
+
+@pytest.fixture
+def books(tmp_path, monkeypatch):
+    from contextkernel.store import ledger, recorder
+
+    monkeypatch.setenv("CK_DATA", str(tmp_path / "state"))
+    opened = ledger.open_ledger()
+    monkeypatch.setattr(recorder, "ledger", opened)
+    yield opened
+    opened.close()
+
+
+def write_rows(path, *rows, mode="w"):
+    with open(str(path), mode) as file:
+        file.write("".join(json.dumps(row) + "\n" for row in rows))
+
+
+def end(path):
+    from contextkernel.handlers import session_end
+
+    session_end.end_session({"session_id": "s", "transcript_path": str(path)})
+
+
+def uses(books):
+    return [row["tool_use_id"] for row in books.rows("SELECT * FROM receipts ORDER BY at, rowid")]
+
+
+def test_a_session_that_ends_again_is_read_on_from_where_it_ended(tmp_path, books):
+    path = tmp_path / "t.jsonl"
+    write_rows(path, result_row("first", "x"), *[result_row("more", "y" * 80)] * 100)
+    end(path)
+    with open(str(path), "r+") as file:  # nobody reads this again
+        file.write(json.dumps(result_row("other", "x")))
+    write_rows(path, result_row("last", "x"), mode="a")
+    end(path)
+    assert sorted(uses(books)) == ["first", "last", "more"]
+
+
+@pytest.mark.parametrize("how", ["rewritten", "shorter", "another file"])
+def test_a_transcript_that_is_not_the_same_any_more_is_read_anew(tmp_path, books, how):
+    path = tmp_path / "t.jsonl"
+    write_rows(path, *[result_row(f"a{n}", "x") for n in range(20)])
+    end(path)
+    if how == "another file":
+        path.rename(tmp_path / "old.jsonl")
+    write_rows(path, *[result_row(f"b{n}", "x") for n in range(1 if how == "shorter" else 60)])
+    end(path)
+    assert "b0" in uses(books)
+
+
+def test_a_result_before_the_stored_offset_is_still_judged(tmp_path, books):
+    path = tmp_path / "t.jsonl"
+    write_rows(path, result_row("mine", OURS), *[result_row("more", "y")] * 10)
+    end(path)
+    row = {"session": "s", "tool_use_id": "late", "lane": "resident", "transcript": str(path)}
+    write_rows(path, result_row("late", OURS), mode="a")
+    end(path)
+    books.db.execute("DELETE FROM receipts WHERE tool_use_id = 'late'")
+    books.take("receipt", dict(row, status="pending", handle=HANDLE, tool="Bash"))
+    end(path)
+    [late] = books.rows("SELECT status FROM receipts WHERE tool_use_id = 'late'")
+    assert late["status"] == "verified"
+
+
+@pytest.mark.skipif(not hasattr(os, "mkfifo"), reason="no FIFOs here")
+@pytest.mark.parametrize("kind", ["fifo", "device"])
+def test_a_transcript_that_is_no_file_ends_the_session_at_once(tmp_path, books, kind):
+    path = tmp_path / "t.jsonl"
+    os.mkfifo(str(path)) if kind == "fifo" else path.symlink_to("/dev/zero")
+    row = {"session": "s", "tool_use_id": "mine", "lane": "script", "transcript": str(path)}
+    books.take("receipt", dict(row, status="pending", handle=HANDLE, tool="Bash"))
+    started = time.monotonic()
+    end(path)
+    assert time.monotonic() - started < 5
+    assert books.rows("SELECT status FROM receipts") == [{"status": "expired"}]
+
+
+def test_the_server_that_leaves_stores_how_far_it_read(tmp_path, books, monkeypatch):
+    from contextkernel.handlers import verification
+
+    path = tmp_path / "t.jsonl"
+    write_rows(path, result_row("mine", OURS))
+    row = {"session": "s", "tool_use_id": "mine", "lane": "resident", "transcript": str(path)}
+    books.take("receipt", dict(row, status="pending", handle=HANDLE, tool="Bash"))
+    monkeypatch.setitem(verification._state, "offsets", {})
+    assert verification.judge_pending(books, "s", str(path)) == 1
+    verification.leave()
+    assert books.offset(str(path))["offset"] == path.stat().st_size
+
+
+def codex_row(use, output):
+    payload = {"type": "function_call_output", "call_id": use, "output": output}
+    return {"type": "response_item", "payload": payload}
+
+
+@pytest.mark.parametrize(
+    "output, status",
+    [
+        (OURS, "verified"),
+        (
+            [{"type": "input_text", "text": "head"}, {"type": "input_text", "text": OURS}],
+            "verified",
+        ),
+        ("Process exited with code 0\nOutput:\nall lines", "missing"),
+        (None, "pending"),
+    ],
+)
+@pytest.mark.parametrize("looked", ["by the report", "as the server leaves"])
+def test_a_codex_receipt_is_judged_by_its_rollout(tmp_path, books, output, status, looked):
+    from contextkernel.handlers import verification
+
+    path = tmp_path / "rollout-2026.jsonl"
+    call = {"type": "function_call", "call_id": "mine", "name": "exec_command"}
+    other = codex_row("other", OURS)
+    write_rows(path, {"type": "response_item", "payload": call}, other)
+    write_rows(path, *[codex_row("mine", output)] * (output is not None), mode="a")
+    row = {"client": "codex", "session": "c", "tool_use_id": "mine", "lane": "script"}
+    row.update(transcript=str(path), status="pending", handle=HANDLE, tool="Bash")
+    books.take("receipt", row)
+    if looked == "by the report":
+        verification.judge_pending(books, None, whole=True)
+    else:
+        verification.leave()
+    assert books.rows("SELECT status FROM receipts") == [{"status": status}]
+
+
+def test_a_codex_receipt_that_never_came_expires_after_a_day(tmp_path, books):
+    from contextkernel.handlers import verification
+
+    row = {"client": "codex", "session": "c", "lane": "script", "handle": HANDLE}
+    for age in (1, 100000):
+        at = time.time() - age
+        books.take("receipt", dict(row, tool_use_id=f"u{age}", status="pending", at=at))
+    verification.judge_pending(books, None, whole=True)
+    found = {r["tool_use_id"]: r["status"] for r in books.rows("SELECT * FROM receipts")}
+    assert found == {"u1": "pending", "u100000": "expired"}
 
 
 def test_a_receipt_without_a_handle_is_never_verified():

@@ -309,3 +309,80 @@ def test_how_far_back_a_copy_is_looked_for(tmp_path, mib, proved):
     story = rows(*STORY).split("\n")
     path.write_text("\n".join(story[:2] + chain + story[3:]))
     assert (context_check.shown_texts(str(path), "r2", ["r1"]) == [NUMBERED]) == proved
+
+
+# -- what a Read does not show ---------------------------------------------------------------------
+LF = TEXT.encode()
+CRLF = LF.replace(b"\n", b"\r\n")
+BOM = b"\xef\xbb\xbf"
+
+
+@pytest.fixture
+def read_twice(tmp_path, own_ledger):
+    """read_twice(before, after): what a second Read of a file shows whose bytes were `before` at
+    the first one and are `after` now; None is a file that cannot be read. The client takes line
+    ends and BOM away.
+    """
+    from contextkernel.clients import responses
+    from contextkernel.clients.tool_call import ToolCall
+    from contextkernel.handlers import reread, verification
+    from contextkernel.store import recorder
+
+    path, transcript = tmp_path / "a.py", tmp_path / "s.jsonl"
+
+    def read(use, data):
+        path.write_bytes(data) if data is not None else path.exists() and path.unlink()
+        text = TEXT
+        file = {"filePath": str(path), "content": text, "startLine": 1}
+        file.update(numLines=201, totalLines=201)
+        event = {"session_id": "s", "transcript_path": str(transcript), "tool_use_id": use}
+        event.update(tool_name="Read", tool_input={"file_path": str(path)})
+        event.update(ck_client="claude", ck_lane="resident")
+        call = ToolCall.from_event(dict(event, tool_response={"type": "text", "file": file}))
+        return reread.short_form(call, responses.read_file(call.response), text)
+
+    def twice(before, after):
+        assert read("t1", before).rule == "whole"
+        shown = "\n".join(f"{n}\t{line}" for n, line in enumerate(TEXT.split("\n"), 1))
+        transcript.write_text(
+            rows(
+                ("1", None, "tool_use", "t1", ""),
+                ("2", "1", "tool_result", "t1", shown),
+                ("3", "2", "tool_use", "t2", ""),
+            )
+        )
+        return read("t2", after).text
+
+    verification.open_book()
+    assert recorder.ledger is not None
+    return twice
+
+
+@pytest.mark.parametrize("data", [LF, CRLF, BOM + LF, None], ids=["LF", "CRLF", "BOM", "gone"])
+def test_a_file_whose_bytes_are_the_same_is_unchanged(read_twice, data):
+    assert "a.py unchanged; recall " in read_twice(data, data)
+
+
+@pytest.mark.parametrize(
+    "before, after, words",
+    [
+        (LF, CRLF, "LF -> CRLF"),
+        (CRLF, LF, "CRLF -> LF"),
+        (LF, BOM + LF, "LF -> LF, BOM"),
+        (BOM + CRLF, CRLF, "CRLF, BOM -> CRLF"),
+        (LF, LF.replace(b"\n", b"\r\n", 3), "LF -> mixed line ends"),
+        (LF.replace(b"\n", b"\r\n", 3), LF.replace(b"\n", b"\r\n", 4), "does not show"),
+    ],
+)
+def test_a_change_that_a_read_does_not_show_is_called_a_change(read_twice, before, after, words):
+    said = read_twice(before, after)
+    assert "a.py changed on disk: " in said
+    assert words in said
+    assert "unchanged" not in said
+    assert "are on disk" not in said
+    assert "recall " in said
+
+
+@pytest.mark.parametrize("before, after", [(None, LF), (LF, None)])
+def test_nothing_is_said_of_a_file_that_could_be_read_only_once(read_twice, before, after):
+    assert read_twice(before, after) == ""

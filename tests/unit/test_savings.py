@@ -50,17 +50,54 @@ def test_negative_savings_are_shown():
     assert "-1,440" in savings.as_text(report)
 
 
+def fault(size, lines="", session="s", route="mcp", handle="7f3a12bc90de"):
+    return {"handle": handle, "bytes": size, "spans": lines, "session": session, "route": route}
+
+
 def test_page_faults_are_booked_against():
     rows = [receipt("verified", 8000, 8000, 400)]
-    faults = [
-        {"handle": "7f3a12bc90de", "bytes": 400},
-        {"handle": "7f3a12bc", "bytes": 0},
-        {"handle": "ffffffffffff", "bytes": 999},
-    ]
+    faults = [fault(400, handle="7f3a12bc"), fault(999, handle="ffffffffffff")]
     report = savings.summary(rows, faults)
-    assert report["page_faults"] == {"count": 2, "tokens": 100 + 2000}
-    assert report["net"] == 1900 - 2100
-    assert report["regret"] == 2.0
+    assert report["page_faults"] == {"count": 1, "tokens": 100}
+    assert report["net"] == 1900 - 100
+    assert report["regret"] == 1.0
+
+
+def test_a_line_that_was_given_back_twice_counts_once():
+    rows = [receipt("verified", 80000, 80000, 400)]
+    twice = [fault(4000, "1-100"), fault(4000, "51-150"), fault(400, "120-129")]
+    assert savings.summary(rows, twice)["page_faults"] == {"count": 3, "tokens": 1500}
+    apart = [fault(4000, "1-100"), fault(4000, "1-100", session="later")]
+    assert savings.summary(rows, apart)["page_faults"]["tokens"] == 2000
+
+
+def test_never_more_than_was_hidden_comes_back():
+    rows = [receipt("verified", 8000, 4000, 400), receipt("verified", 8, 8, 4, handle="aa" * 6)]
+    report = savings.summary(rows, [fault(8000), fault(8000), fault(0), fault(8000)])
+    assert report["page_faults"] == {"count": 4, "tokens": 1900}
+    assert report["regret"] == 0.5
+
+
+def test_what_a_person_recalls_at_a_terminal_reached_no_model():
+    rows = [receipt("verified", 8000, 4000, 400)]
+    report = savings.summary(rows, [fault(8000, session="", route="cli")])
+    assert report["page_faults"] == {"count": 0, "tokens": 0}
+    assert report["regret"] == 0.0
+
+
+def test_a_fault_counts_for_the_receipt_of_its_own_session():
+    rows = [receipt("verified", 8000, 4000, 400, session=name) for name in ("one", "two")]
+    report = savings.summary(rows, [fault(8000, session="one")] * 2)
+    assert report["page_faults"] == {"count": 2, "tokens": 1900}
+    assert report["regret"] == 0.5
+
+
+def test_the_own_cost_stands_in_the_report():
+    report = savings.summary([], [])
+    report["own_cost"] = {"tokens": 812, "parts": {"skills": 207, "agents": 605}}
+    text = savings.as_text(report)
+    assert "always on, at most 812" in text
+    assert "207   skills" in text
 
 
 def test_the_command_line_saves_nobody_anything():
@@ -86,7 +123,7 @@ def test_money_and_real_tokens_are_labelled_estimates():
             receipt("verified", 8000, 4000, 400),
             receipt("verified", 8000, 4000, 400, session="unknown"),
         ],
-        [{"handle": "7f3a12bc90de", "bytes": 3600}],
+        [fault(3600)],
     )
     guess = savings.estimates(report, {"s": ("m", 2.0, 10.0)})
     assert guess["model_tokens"] == 900

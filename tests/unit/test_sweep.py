@@ -13,7 +13,7 @@ import time
 import pytest
 
 from contextkernel.clients.claude import session_files as folders
-from contextkernel.handlers import verification
+from contextkernel.handlers import session_end, verification
 from contextkernel.store import blobs, ledger, presence, recorder, spool
 
 DAY = 86400
@@ -156,7 +156,7 @@ def test_a_receipt_that_cannot_be_judged_stops_no_other(what, agent, tmp_path):
     )
     assert books.take("receipt", dict(base, tool_use_id="good", transcript=str(path), at=2))
     books.close()
-    verification.end_session({"session_id": "s", "transcript_path": POISON[what]})
+    session_end.end_session({"session_id": "s", "transcript_path": POISON[what]})
     found = {
         row["tool_use_id"]: row["status"]
         for row in recorder.ledger.rows("SELECT tool_use_id, status FROM receipts")

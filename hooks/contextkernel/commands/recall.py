@@ -8,7 +8,8 @@ import os
 import re
 import sys
 
-from contextkernel.store import blobs, origin, recorder
+from contextkernel.handlers import page_fault
+from contextkernel.store import blobs, origin
 
 USAGE = "usage: ck.py recall HANDLE [--lines A-B | --grep RE] [--any]"
 ELSEWHERE = "handle %s was made in another repository and session"
@@ -34,15 +35,10 @@ def main(argv: list[str]) -> int:
         data = _part(data, *lines)
     elif pattern is not None:
         data = _matching(data, pattern)
-    recorder.record(
-        "fault",
-        {
-            "handle": handle,
-            "session": os.environ.get("CLAUDE_CODE_SESSION_ID", ""),
-            "route": "cli",
-            "bytes": len(data),
-        },
-    )
+    session = page_fault.session_of(os.environ)
+    if page_fault.is_for_model(session):
+        text = data.decode("utf-8", "replace")
+        page_fault.record(handle, session, "cli", text, lines[0] if lines else 1, bool(pattern))
     sys.stdout.buffer.write(data)
     sys.stdout.buffer.flush()
     return 1 if pattern is not None and not data else 0

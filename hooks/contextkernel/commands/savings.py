@@ -79,6 +79,7 @@ def _reported(options: dict, books) -> int:
         ),
         (values[0], SET_ASIDE),
     )
+    report["own_cost"] = _own_cost()
     report["set_aside"] = [note["text"] for note in lost]
     if options.get("json"):
         print(json.dumps(report, indent=1))
@@ -101,6 +102,24 @@ def _reported(options: dict, books) -> int:
     )
     print(savings.as_text(report, lost + reasons + notes))
     return 0
+
+
+def _own_cost() -> dict:
+    """What the plugin itself adds to each session: {"tokens", "parts": {what: tokens}}; {} where
+    it cannot be counted.
+    """
+    import subprocess
+
+    from contextkernel.commands import own_cost
+    from contextkernel.paths import PLUGIN_ROOT
+
+    try:
+        rows = own_cost.rows(PLUGIN_ROOT)
+    except (OSError, subprocess.SubprocessError, ValueError, KeyError) as error:
+        sys.stderr.write(f"savings.py: own cost not counted: {error}\n")
+        return {}
+    parts = {row["what"]: row["tokens"] for row in rows[:-1]}
+    return {"tokens": rows[-1]["tokens"], "parts": parts}
 
 
 def _models(books, where: str, values: list) -> dict:

@@ -14,7 +14,7 @@ from contextkernel.clients import cpu_limit
 from contextkernel.clients.claude import context_check, session_files
 from contextkernel.clients.tool_call import text_in
 from contextkernel.handlers import operators
-from contextkernel.store import blobs, recorder, settings
+from contextkernel.store import blobs, files, recorder, settings
 
 TYPE_CHECKING = False  # typing costs 3 ms of a hook
 if TYPE_CHECKING:
@@ -25,6 +25,7 @@ if TYPE_CHECKING:
     from contextkernel.reread import Decision
     from contextkernel.store.ledger import Ledger
 
+LARGEST = 64 << 20  # bytes of a file whose bytes are looked at beside its text
 CHAIN = 4  # deltas upon one whole copy, then the file is shown whole again
 # what a ledger, a transcript or a store that cannot be used raises
 UNFIT = (
@@ -53,10 +54,15 @@ def short_form(call: ToolCall, file: ReadFile, text: str) -> Decision:
         handle = blobs.handle_of(raw)
         is_current = held.get("generation") == generation and len(held.get("chain", ())) < CHAIN
         copy = held_text(call, file, held) if is_current else None
-        decision = _decide(call, file, text, copy, held, handle)
+        disk = disk_state(file.path)
+        changed = bytes_changed(held, disk) if copy == text else ""
+        decision = delta.WHOLE
+        if copy is not None and changed is not None:
+            decision = _decide(call, file, text, copy, held, handle, changed)
         if decision.rule != "whole" and not _keep(call, raw, handle):
             decision = delta.WHOLE
-        ledger.hold(*key, _facts(call, file, held, decision.rule, handle, generation))
+        facts = _facts(call, file, held, decision.rule, handle, generation)
+        ledger.hold(*key, dict(facts, disk=disk))
     except UNFIT as error:
         recorder.record_note("PostToolUse", call.session, f"Read passed whole: {error}")
         return delta.WHOLE
@@ -64,17 +70,48 @@ def short_form(call: ToolCall, file: ReadFile, text: str) -> Decision:
 
 
 def _decide(
-    call: ToolCall, file: ReadFile, text: str, copy: str | None, held: dict[str, Any], handle: str
+    call: ToolCall,
+    file: ReadFile,
+    text: str,
+    copy: str,
+    held: dict[str, Any],
+    handle: str,
+    changed: str,
 ) -> Decision:
-    """What the operator decides, under a CPU limit. Raises cpu_limit.LimitError."""
+    """What the operator decides, under a CPU limit; `changed`: what did although the text did not.
+    Raises cpu_limit.LimitError.
+    """
     from contextkernel import reread as delta
 
-    if copy is None:
-        return delta.WHOLE
     was_marked = held.get("given") == "reread"
     asked = (file.path, text, copy, was_marked, handle, settings.number("CK_DELTA_MIN"))
+    if changed:
+        asked += (changed,)
     size = len(text) + len(copy)
     return delta.Decision(*cpu_limit.call(operators.delta, asked, size, call.since))
+
+
+def disk_state(path: str) -> dict[str, Any]:
+    """The file's bytes as they are now: {"digest", "form"}; {} where they cannot be read."""
+    from contextkernel import reread as delta
+
+    try:
+        data = files.content(path, LARGEST)
+    except (OSError, ValueError):
+        return {}
+    return {"digest": blobs.digest_of(data), "form": delta.form_of(data)}
+
+
+def bytes_changed(held: dict[str, Any], disk: dict[str, Any]) -> str | None:
+    """What changed in a file's bytes since the copy held was read, in words; "" where nothing did,
+    None where that cannot be told.
+    """
+    from contextkernel import reread as delta
+
+    before = held.get("disk") or {}
+    if disk == before:
+        return ""
+    return delta.change_of(before["form"], disk["form"]) if disk and before else None
 
 
 def is_whole(call: ToolCall, file: ReadFile) -> bool:

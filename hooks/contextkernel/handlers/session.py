@@ -11,6 +11,7 @@ is gone by now.
 from __future__ import annotations
 
 import os
+import re
 import sys
 
 from contextkernel.clients import replies
@@ -68,22 +69,32 @@ def _keep_lane() -> None:
 
 
 def how_back(event: dict[str, Any]) -> str:
-    """Where the text behind a mark is found; "" when nothing can be hidden."""
+    """Where the text behind a mark is found, and the path of ck.py, literally: a command with a
+    variable is refused in Claude Code's default mode. "" when nothing can be hidden.
+    """
+    start = "context-kernel shortens long tool outputs"
+    script = f"CK_PY in its skills is {quoted(os.path.join(PLUGIN_ROOT, 'hooks', 'ck.py'))}"
     if event.get("ck_client") == "codex":
         return (
-            "context-kernel shortens long tool outputs. A mark `[ck: … recall HANDLE]` names the "
-            "stored original: get it with the MCP tool recall(handle, lines?, grep?)."
+            f"{start}. A mark `[ck: … recall HANDLE]` names the stored original: get it with the "
+            f"MCP tool recall(handle, lines?, grep?). {script}."
         )
     folder = session_files.results_folder(text_in(event, "transcript_path"))
     if not folder:
         return ""
     return (
-        "context-kernel shortens long tool outputs. A mark `[ck: … recall HANDLE]` stands where "
-        "text was left out; nothing on disk changed. "
-        "The whole original is the file "
-        f"{os.path.join(folder, session_files.recall_name('HANDLE'))}: Read, grep or sed it; "
-        "should it be missing, the MCP tool recall has it too."
+        f"{start}; files on disk do not change. A mark `[ck: … recall HANDLE]` replaces hidden "
+        "text. The original is in "
+        f"{os.path.join(folder, session_files.recall_name('HANDLE'))}: use Read, grep or sed. "
+        f"If the file is missing, call the MCP tool `recall`. {script}."
     )
+
+
+def quoted(path: str) -> str:
+    """A path as one word of a shell command."""
+    if re.fullmatch(r"[\w/.,:@%+=-]+", path, re.A):
+        return path
+    return "'" + path.replace("'", "'\\''") + "'"
 
 
 def _export(event: dict[str, Any]) -> None:
@@ -122,7 +133,7 @@ def prompt(event: dict[str, Any]) -> Reply:
 
 def end(event: dict[str, Any]) -> Reply:
     """{}; the work is in the ledger."""
-    from contextkernel.handlers import verification  # late: sqlite3
+    from contextkernel.handlers import session_end  # late: sqlite3
 
-    verification.end_session(event)
+    session_end.end_session(event)
     return {}

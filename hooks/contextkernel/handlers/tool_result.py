@@ -60,19 +60,12 @@ def handle(event: dict[str, Any]) -> Reply:
 
 def _record_page_fault(call: ToolCall, recalled: str, output: Output | None) -> None:
     """A recall file was read: its text is in use, and came back into the context."""
+    from contextkernel.handlers import page_fault
     from contextkernel.store import blobs
 
     blobs.touch(recalled)
-    given_back = sum(len(text) for text in output.texts) if output else 0
-    recorder.record(
-        "fault",
-        {
-            "handle": recalled,
-            "session": call.session,
-            "route": "file",
-            "bytes": max(1, min(given_back, limits.BASH_MAX_CHARS)),
-        },
-    )
+    texts = list(output.texts) if output else []
+    page_fault.record_file(call, recalled, texts, limits.BASH_MAX_CHARS)
 
 
 def _size_of(output: Output) -> int:
@@ -92,7 +85,7 @@ def _pass(call: ToolCall, output: Output, size: int, reason: Reason) -> Reply:
     a file.
     """
     if call.lane == "resident" or reason.is_telling:
-        host = responses.host_bytes(call.tool, size, output.most)
+        host = _host_bytes(call, size, output.most)
         recorder.record_receipt(
             _receipt(call)._replace(
                 raw=size, host=host, shown=host, lines=0, lines_shown=0, reason=reason.text
@@ -166,7 +159,7 @@ def _shorten(call: ToolCall, output: Output, size: int) -> Reply:
         texts = [
             _sound(new) if rules else text for (new, rules), text in zip(change.forms, output.texts)
         ]
-        plain = _codex_head(call, job.exit_code) + "\n".join(texts)
+        plain = _codex_head(call, output, job) + "\n".join(texts)
         reply = replies.replace_output(call, output.rebuild(texts), plain, _alarm(call))
         if not reply:
             raise rewrite.NotRewrittenError(eligibility.TOO_LONG)
@@ -198,7 +191,7 @@ def _job(call: ToolCall, output: Output) -> Job:
         _receipt(call)._replace(status="pending"),
         exit_code=_codex_exit_code(call) if is_codex and call.tool == "Bash" else 0,
         cap=limits.CODEX_TEXT_CHARS if is_codex else output.most,
-        host=lambda raw: responses.host_bytes(call.tool, raw, output.most),
+        host=lambda raw: _host_bytes(call, raw, output.most),
         command=_command(call),
         since=call.since,
     )
@@ -215,11 +208,31 @@ def _codex_exit_code(call: ToolCall) -> int:
     return code
 
 
-def _codex_head(call: ToolCall, code: int) -> str:
-    """Codex's own head of a command's output, which a replacement replaces, too."""
-    if call.client == "codex" and call.tool == "Bash":
-        return f"Process exited with code {code}\nOutput:\n"
-    return ""
+def _codex_head(call: ToolCall, output: Output, job: Job) -> str:
+    """Codex's own head of a command's output, which a replacement replaces, too, and a mark where
+    Codex had cut the output before we saw it.
+    """
+    if call.client != "codex" or call.tool != "Bash":
+        return ""
+    from contextkernel import marks
+    from contextkernel.clients.codex import rollout
+    from contextkernel.store import blobs
+
+    head = f"Process exited with code {job.exit_code}\nOutput:\n"
+    tokens = rollout.cut_tokens(output.texts[0])
+    if not tokens:
+        return head
+    words = f"Codex itself cut {tokens} tokens out of this output, which are not stored"
+    return head + marks.note(words, blobs.handle_of(job.raws[0])) + "\n"
+
+
+def _host_bytes(call: ToolCall, size: int, most: int) -> int:
+    """Bytes that the client alone would show of a result of `size` bytes."""
+    if call.client != "codex":
+        return responses.host_bytes(call.tool, size, most)
+    from contextkernel.clients.codex import rollout
+
+    return rollout.shown_bytes(call.tool, size)
 
 
 def _telling(call: ToolCall, reason: Reason) -> Reason:

@@ -4,19 +4,17 @@ Needs the ledger (sqlite3).
 
 from __future__ import annotations
 
-import os
 import sqlite3
 import sys
 import time
 
+from contextkernel.handlers import transcripts
 from contextkernel.store import backoff, presence, recorder, settings
 
+DAY = 86400  # seconds
 RETRY_AFTER = 60  # seconds until an unusable ledger is tried again
 SETTLED_AFTER = 0.5  # seconds since the ledger was found deleted until a new one is begun
 SWEEP_EVERY = 3600  # seconds between sweeps of a resident process
-MOST_FOLLOWED = (
-    512 * 1024 * 1024
-)  # bytes of a transcript read in one go, its newest; what lies before has been judged, or expires
 UNFIT = (
     ValueError,
     TypeError,
@@ -40,17 +38,15 @@ def run(event: dict) -> None:
     except OSError as error:
         _say(f"session not marked: {error}")
     if event.get("hook_event_name") == "UserPromptSubmit":
-        _attempt("prompt not noted", _prompted, event)
+        attempt("prompt not noted", _prompted, event)
     if settings.flag("CK_CANARY"):
-        _attempt(
-            "canary postponed", judge_pending, session, str(event.get("transcript_path") or "")
-        )
+        attempt("canary postponed", judge_pending, session, str(event.get("transcript_path") or ""))
     if time.time() - _state["swept"] > SWEEP_EVERY and open_book() is not None:
         _state["swept"] = time.time()
-        _attempt("no sweep", sweep)
+        attempt("no sweep", sweep)
 
 
-def _attempt(words: str, work, *arguments) -> None:
+def attempt(words: str, work, *arguments) -> None:
     """Run `work(ledger, …)`: what goes wrong is said, and keeps nothing else from being done. A
     damaged ledger is mended, and the work done again.
     """
@@ -70,6 +66,13 @@ def _attempt(words: str, work, *arguments) -> None:
             ledger.damaged = True
 
 
+def take_in() -> None:
+    """Take in rows that were spooled before their replies. Never raises for a store that cannot
+    be used.
+    """
+    attempt("spool not taken in", lambda ledger: ledger.take_spool())
+
+
 def _prompted(ledger, event: dict) -> None:
     from contextkernel.handlers import reread  # late: once a prompt
 
@@ -78,12 +81,16 @@ def _prompted(ledger, event: dict) -> None:
 
 
 def leave() -> None:
-    """The last work of a resident process: rows that were spooled meanwhile are taken in. Raises
-    OSError, sqlite3.Error.
+    """The last work of a resident process: rows that were spooled meanwhile are taken in, and how
+    far transcripts were read is stored. Raises OSError, sqlite3.Error.
     """
     ledger = open_book(at_once=True)
     if ledger is not None:
         ledger.take_spool()
+        if settings.flag("CK_CANARY"):  # Codex has no event in which they could be
+            judge_pending(ledger, None, client="codex")
+        for file, state in _state["offsets"].items():
+            ledger.keep_offset(file, state)
 
 
 def open_book(at_once: bool = False):
@@ -119,46 +126,56 @@ def open_book(at_once: bool = False):
     return recorder.ledger
 
 
-def judge_pending(ledger, session: str | None, transcript: str = "", whole: bool = False) -> int:
+def judge_pending(
+    ledger, session: str | None, path: str = "", whole: bool = False, client: str = ""
+) -> int:
     """Number of receipts judged now: each pending one of the session (None: of all) against its own
     transcript.
 
-    `whole` reads the transcripts from their start: the last look, at a session's end or for the
-    report.
+    `whole` reads the transcripts from their start: the last look, for the report.  `client`: only
+    its receipts.
     """
     judged, news = 0, {}
     for receipt in ledger.pending(session):
+        if client and receipt["client"] != client:
+            continue
+        file = transcripts.of_receipt(receipt, path)
         try:
-            verdict = _verdict(receipt, transcript_of(receipt, transcript), whole, news)
+            if file not in news:
+                news[file] = {}, {}  # what cannot be read is read once
+                news[file] = _news_of(ledger, file, receipt["client"], whole)
+            if judge(ledger, receipt, *news[file]):
+                judged += 1
+            elif whole and _is_over(receipt):
+                ledger.judge(receipt, "expired", "not in its session file a day later")
         except UNFIT as error:
             ledger.judge(receipt, "expired", f"cannot be judged: {type(error).__name__}: {error}")
-            continue
-        if verdict:
-            ledger.judge(receipt, verdict.status, verdict.reason)
-            judged += 1
-            try:
-                _remember(receipt, verdict)
-            except OSError as error:
-                _say(f"no rest after a refusal: {error}")
     return judged
 
 
-def _verdict(receipt: dict, path: str, whole: bool, news: dict):
-    """The canary's Verdict on a receipt, or None. `news`: by transcript, what was read of it for
-    this run.
+def _is_over(receipt: dict) -> bool:
+    """Whether a receipt will not be judged any more: Codex tells nobody that a session ended."""
+    return receipt["client"] == "codex" and time.time() - (receipt["at"] or 0.0) > DAY
+
+
+def judge(ledger, receipt: dict, results: dict, refusals: dict) -> bool:
+    """Whether a verdict on a receipt was possible; it is recorded. `results`, `refusals`: of its
+    transcript, by tool use id. Raises sqlite3.Error.
     """
     from contextkernel import canary
 
-    if path not in news:
-        news[path] = {}, {}  # what cannot be read is read once
-        news[path] = follow(path, whole)
-    results, refusals = news[path]
-    result = results.get(receipt["tool_use_id"])
-    return canary.judge(
-        (receipt["handle"] or "").split(" ")[0],
-        result and result.text,
-        refusals.get(receipt["tool_use_id"], ""),
-    )
+    use = receipt["tool_use_id"]
+    result = results.get(use)
+    handle = (receipt["handle"] or "").split(" ")[0]
+    verdict = canary.judge(handle, result and result.text, refusals.get(use, ""))
+    if verdict is None:
+        return False
+    ledger.judge(receipt, verdict.status, verdict.reason)
+    try:
+        _remember(receipt, verdict)
+    except OSError as error:
+        _say(f"no rest after a refusal: {error}")
+    return True
 
 
 def _remember(receipt: dict, verdict) -> None:
@@ -169,29 +186,17 @@ def _remember(receipt: dict, verdict) -> None:
         backoff.alarm(receipt["session"], receipt["tool"], f"{receipt['tool']}: {verdict.reason}")
 
 
-def transcript_of(receipt: dict, transcript: str) -> str:
-    """The transcript that holds a receipt's result: a sub-agent's is its own file."""
-    path = receipt["transcript"] or transcript
-    if receipt["agent"] and path.endswith(".jsonl"):
-        return os.path.join(path[: -len(".jsonl")], "subagents", f"agent-{receipt['agent']}.jsonl")
-    return path
-
-
-def follow(path: str, whole: bool = False) -> tuple[dict, dict]:
+def _news_of(ledger, file: str, client: str, whole: bool) -> tuple[dict, dict]:
     """(tool results, refusals) by tool use id, among what this process has not read of a
     transcript yet, or in all of it.
     """
-    from contextkernel.clients.claude import transcript
-
-    state, results, refusals, more = {} if whole else _state["offsets"].get(path, {}), {}, {}, True
-    steps = MOST_FOLLOWED // transcript.STEP
-    while more and steps:
-        steps -= 1
-        state, news = transcript.advance(state, path, last=MOST_FOLLOWED)
+    offsets, results, refusals = _state["offsets"], {}, {}
+    start = {} if whole else offsets[file] if file in offsets else ledger.offset(file)
+    for state, news in transcripts.steps(start, file, client):
         results.update(news.results)
         refusals.update(news.refusals)
-        more = news.more
-    _state["offsets"][path] = state
+    if not whole:
+        offsets[file] = state
     return results, refusals
 
 
@@ -212,66 +217,6 @@ def sweep(ledger) -> None:
     ]
     blobs.sweep(ledger.pinned(now, running) | spooled, now)
     presence.sweep(now)
-
-
-def end_session(event: dict) -> None:
-    """The last look at a session: what is still pending after it expires."""
-    session, transcript = (
-        str(event.get("session_id") or ""),
-        str(event.get("transcript_path") or ""),
-    )
-    if settings.flag("CK_CANARY"):
-        _attempt("not judged", judge_pending, session, transcript, True)
-    _attempt("not expired", _expire, session)
-    if not presence.served(session):
-        _attempt("small results not booked", book_unseen, session, transcript)
-    _attempt("mark not removed", lambda ledger: presence.ended(session))
-    _attempt("no sweep", sweep)
-
-
-def _expire(ledger, session: str) -> None:
-    for receipt in ledger.pending(session):
-        ledger.judge(
-            receipt, "expired", "the session ended before its transcript showed the result"
-        )
-
-
-def book_unseen(ledger, session: str, path: str) -> None:
-    """Book the results that script hooks let pass without a row: in that lane the follower
-    counts them, at the session's end. Raises sqlite3.Error.
-    """
-    from contextkernel.clients.claude import transcript
-
-    booked = ledger.rows(
-        "SELECT tool_use_id AS use, lane FROM receipts WHERE session = ?", (session,)
-    )
-    if any(row["lane"] == "resident" for row in booked):
-        return
-    known, calls, state, more = {row["use"] for row in booked}, {}, {}, True
-    steps = MOST_FOLLOWED // transcript.STEP
-    while more and steps:
-        steps -= 1
-        state, news = transcript.advance(state, path, last=MOST_FOLLOWED)
-        more = news.more
-        calls.update(news.calls)
-        for use in news.results.keys() - known:
-            size = len(news.results[use].text.encode("utf-8", "replace"))
-            ledger.take(
-                "receipt",
-                {
-                    "session": session,
-                    "tool_use_id": use,
-                    "tool": calls.get(use, ""),
-                    "lane": "script",
-                    "rule": "",
-                    "handle": "",
-                    "raw": size,
-                    "host": size,
-                    "shown": size,
-                    "status": "",
-                    "transcript": path,
-                },
-            )
 
 
 def _say(words: str) -> None:

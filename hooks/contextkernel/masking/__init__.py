@@ -8,6 +8,7 @@ them would cost a hook some milliseconds.
 
 from __future__ import annotations
 
+import functools
 import re
 
 from contextkernel.masking import context, kinds, options
@@ -25,7 +26,18 @@ PATH_MOST = 1024  # characters of a path
 # Fields of a ledger row that are keys or words of ours; every other text is masked, cut to so many
 # characters.
 KEYS = frozenset(
-    ("kind", "client", "session", "agent", "tool_use_id", "handle", "lane", "status", "repo")
+    (
+        "kind",
+        "client",
+        "session",
+        "agent",
+        "tool_use_id",
+        "handle",
+        "lane",
+        "status",
+        "repo",
+        "spans",
+    )
 )
 MOST_OF_TEXT = 300  # characters
 MOST = {"text": 500, "why": 500, "cwd": PATH_MOST, "path": PATH_MOST, "transcript": PATH_MOST}
@@ -60,12 +72,17 @@ def of_row(row: dict[str, Any]) -> dict[str, Any]:
     return safe
 
 
+# rows that follow each other name the same folder and transcript: masking them costs a hook 0.5 ms
+_recent = functools.lru_cache(maxsize=256)(masked)
+
+
 def _left(text: str, most: int) -> str:
     """The text masked; *** where a rule of ours fails over it: no row is lost by it, and nothing
     is told.
     """
+    mask = _recent if len(text) <= LOOKED_AT else masked
     try:
-        return masked(text, most)
+        return mask(text, most)
     except (IndexError, ValueError, RecursionError, re.error):
         return HIDDEN
 

@@ -9,6 +9,7 @@ import re
 from contextkernel.masking.names import (
     FRAGMENTS,
     Pattern,
+    holds_any,
     is_plain,
     is_secret,
     looks_random,
@@ -112,7 +113,7 @@ def named(text: str, small: str, enclosing: list[str]) -> Spans:
     """Spans of values that stand behind a telling name: after a sign, as an option's value, in
     pairs and elements.
     """
-    if text.isascii() and not any(word in small for word in FRAGMENTS):
+    if text.isascii() and not holds_any(small, FRAGMENTS):
         return
     yield from _assigned(text, enclosing)
     for pattern in (_LONG, _SPACED, _QUOTED_PAIR, _PAIRS):

@@ -149,14 +149,17 @@ def without_blocks(text: str) -> str:
     return _PUTTY.sub(r"\g<1>" + HIDDEN, text) if "PuTTY-User-Key-File" in text else text
 
 
+_ISSUED = [(prefixes.split(), least, allowed) for prefixes, least, allowed in ISSUED]
+
+
 def without_issued(text: str) -> str:
     """The text without keys that carry a known prefix, or have a known shape."""
     small = text.lower()
     for word, pattern in _SHAPES:
         if word in small:
             text = re.sub(pattern, HIDDEN, text)
-    for prefixes, least, allowed in ISSUED:
-        for prefix in prefixes.split():
+    for names, least, allowed in _ISSUED:
+        for prefix in names:
             if prefix in text:
                 text = _cut(text, prefix, least, _chars(allowed))
     return text

@@ -8,6 +8,7 @@ import re
 
 TYPE_CHECKING = False  # typing costs 3 ms of a hook
 if TYPE_CHECKING:
+    from collections.abc import Iterable
     from typing import Any
 
 
@@ -237,3 +238,11 @@ def is_secret(name: str, level: int, value: str, inside: str = "") -> bool:
         (_PATH.fullmatch(bare) or _VARIABLE_NAME.fullmatch(bare))
         and not looks_random(bare.rpartition("/")[2], 20)
     )
+
+
+def holds_any(text: str, words: Iterable[str]) -> bool:
+    """Whether a text holds one of the words: a loop, which costs a third of `any` over them."""
+    for word in words:  # noqa: SIM110
+        if word in text:
+            return True
+    return False

@@ -6,11 +6,12 @@ import bisect
 import re
 
 from contextkernel.masking.context import value_end
-from contextkernel.masking.names import Pattern, is_plain
+from contextkernel.masking.names import Pattern, holds_any, is_plain
 from contextkernel.masking.tools import (
     OPTIONS,
     OTHERS,
     PASSWORD_OPTIONS,
+    PLACE_WORDS,
     PLACES,
     PORT,
     READERS,
@@ -35,7 +36,7 @@ _WRITER = Pattern(r"(?<![\w-])(?:echo|printf|yes|Write-Output|print)\s+(?:-[neE]
 
 def taken(text: str, small: str, enclosing: list[str], is_cut: bool) -> Spans:
     """Spans of what programs take as secrets, by option, by place and on stdin."""
-    for words, before, value in PLACES:
+    for words, before, value in PLACES if holds_any(small, PLACE_WORDS) else ():
         if before and any(word in small for word in words):
             yield from _in_place(text, before, value, enclosing)
     yield from _of_options(text, enclosing)

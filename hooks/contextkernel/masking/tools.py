@@ -294,6 +294,8 @@ PLACES = (
         r"""["'][^"'\n]+["']""",
     ),
 )
+# all words of the table, to pass over it at once
+PLACE_WORDS = tuple({word: 1 for words, before, _ in PLACES if before for word in words})
 # Programs and options that read a secret from stdin.
 READERS = Pattern(
     r"""(?i)\bchpasswd\b|\bpasswd\b|-stdin\b|-with-token\b|\bsudo\b[^|;&\n]{0,40}\s(?:-\w*S\b"""

@@ -16,8 +16,9 @@ from contextkernel import VERSION, paths
 from contextkernel.clients import cpu_limit, events
 from contextkernel.clients.claude.session_files import transcript_of
 from contextkernel.clients.codex import rollout
-from contextkernel.handlers import handler_of
+from contextkernel.handlers import handler_of, page_fault
 from contextkernel.server import jsonrpc, tools
+from contextkernel.server.after_replies import AfterReplies
 from contextkernel.server.worker import Child
 from contextkernel.store import modes, recorder, settings
 
@@ -70,9 +71,7 @@ class Session:
         self.unanswered = 0  # hook events
         self.answered = threading.Condition()
         self.hooking = threading.Thread(target=self._work_hooks, daemon=True)
-        self.after: Any = queue.SimpleQueue()  # work for after the replies; None ends its thread
-        self.booking = threading.Thread(target=self._work_after, daemon=True)
-        self.booking.start()
+        self.after = AfterReplies(attempt)
         self.hooking.start()
 
     # -- messages -------------------------------------------------------------------------------
@@ -278,7 +277,7 @@ class Session:
         self.name = str(event.get("session_id") or self.name)
         handle = handler_of(str(event.get("hook_event_name", "")))
         reply = handle(event) if handle else {}
-        self.after.put(lambda: _after_reply(event))
+        self.after.follow(event)
         return json.dumps(reply) if reply else ""
 
     def _work(
@@ -314,13 +313,10 @@ class Session:
         if outcome.code:
             return _content(outcome.complaint or f"{tool.name}: exit {outcome.code}", is_error=True)
         if tool.gives_back:
-            fault = {
-                "handle": command.arguments[1],
-                "session": self.name,
-                "route": "mcp",
-                "bytes": len(outcome.text.encode()),
-            }
-            self.after.put(lambda: recorder.record("fault", fault))
+            part = page_fault.part_of(arguments)
+            session = environ["CK_SESSION"]
+            handle = command.arguments[1]
+            self.after.put(lambda: page_fault.record(handle, session, "mcp", outcome.text, *part))
         return _content(outcome.text)
 
     def _caller(self, request: jsonrpc.Request) -> dict[str, str]:
@@ -367,14 +363,6 @@ class Session:
                 self.unanswered -= 1
                 self.answered.notify()
 
-    # -- after the replies ----------------------------------------------------------------------
-    def _work_after(self) -> None:
-        while True:
-            work = self.after.get()
-            if work is None:
-                return
-            self.attempt(work)
-
     def end(self) -> None:
         """Let running calls finish, unless a signal says to leave, then end them; finish the
         booking.
@@ -384,9 +372,7 @@ class Session:
         self._wait_for_calls(0.0 if self.leaving else LAST_WORK)
         for child in list(self.calls.values()):
             child.cancel()
-        self.after.put(_leave)
-        self.after.put(None)
-        self.booking.join(LAST_WORK)
+        self.after.end(_leave, LAST_WORK)
         self._wait_for_calls(ENDING)
         for child in list(self.calls.values()):
             child.kill()
@@ -469,14 +455,3 @@ def _leave() -> None:
     verification = sys.modules.get("contextkernel.handlers.verification")
     if verification:
         verification.leave()
-
-
-def _after_reply(event: dict) -> None:
-    """Booking and judging that no reply waits for; another worker where the last one's time was
-    up.
-    """
-    from contextkernel.handlers import verification
-
-    if cpu_limit.worker:
-        cpu_limit.worker.start()
-    verification.run(event)

@@ -38,7 +38,8 @@ def claimed() -> Iterator[Claim]:
         written = name[len(TAKING) :] if name.startswith(TAKING) else name
         path = os.path.join(home, TAKING + written)
         try:
-            os.rename(os.path.join(home, name), path)
+            with spool.lock:  # who still writes in this process begins a new file
+                os.rename(os.path.join(home, name), path)
             lines = files.content(path, spool.LARGEST).split(b"\n")
         except OSError:
             continue  # another opener was faster, or it is no file of rows

@@ -76,6 +76,13 @@ class Ledger:
             return False
         return True
 
+    def take_all(self, kind: str, rows: Iterable[dict[str, Any]]) -> None:
+        """Book rows of a kind in one transaction. Raises sqlite3.Error."""
+        started = f"{time.time_ns()}-{os.getpid()}"
+        with self._lock, self.db:
+            for number, row in enumerate(rows):
+                self._insert(kind, row, f"{started}-{number}")
+
     def _insert(self, kind: str, row: dict[str, Any], uid: str) -> None:
         self.db.execute(*insert_of(kind, row, uid, self.generation))
 
@@ -133,7 +140,8 @@ class Ledger:
         """The follower's stored state for a transcript; {} when it is new."""
         with self._lock:
             row = self.db.execute(
-                "SELECT state FROM offsets WHERE path = ?", (masked(path, PATH_MOST),)
+                "SELECT state FROM offsets WHERE path = ?",
+                (sound("path", masked(path, PATH_MOST)),),
             ).fetchone()
         return json.loads(row[0]) if row else {}
 

@@ -20,13 +20,16 @@ def record(kind: str, row: dict[str, Any]) -> None:
     """Book a row: into the open ledger, else into the spool. Never raises; CK_LOG_OFF=1 books
     nothing.
 
-    A receipt that names a handle learns the repository it was made in.
+    A receipt that names a handle learns the repository it was made in; one that names none is
+    spooled always (a transaction for each small result costs more than the rest of its event), and
+    the ledger takes it in within a second.
     """
-    if kind == "receipt" and row.get("handle") and "repo" not in row:
+    is_small = kind == "receipt" and not row.get("handle")
+    if kind == "receipt" and not is_small and "repo" not in row:
         from contextkernel.store import origin  # late: most events hide nothing
 
         row = dict(row, repo=origin.repository(str(row.get("cwd") or "")))
-    if ledger is None or not ledger.take(kind, row):
+    if is_small or ledger is None or not ledger.take(kind, row):
         spool.append(kind, row)
 
 

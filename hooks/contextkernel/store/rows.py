@@ -78,6 +78,7 @@ def _fault(row: Row, facts: Facts) -> Iterable[object]:
         row.get("route"),
         row.get("bytes", 0),
         facts.at,
+        row.get("spans"),
     )
 
 
@@ -111,7 +112,7 @@ def _into(table: str, columns: int, values: Callable[[Row, Facts], Iterable[obje
 NOTE = _into("notes", 5, _note)  # of every other kind
 INSERTS = {
     "receipt": _into(f"receipts ({', '.join(Receipt._fields)})", len(Receipt._fields), _receipt),
-    "fault": _into("faults", 6, _fault),
+    "fault": _into("faults", 7, _fault),
     "generation": _into("generations", 5, _generation),
     "link": Insert(
         "UPDATE OR IGNORE receipts SET tool_use_id = ?, agent = ?, status = ?, agent_type = ?"

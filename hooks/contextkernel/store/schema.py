@@ -11,7 +11,7 @@ from contextkernel.receipt import Receipt
 from contextkernel.store import aside
 from contextkernel.store.blobs import StoreError
 
-SCHEMA = 2  # PRAGMA user_version
+SCHEMA = 3  # PRAGMA user_version
 NEWER = 1000  # a version further ahead is noise, no schema of ours to come
 BUSY_MS = 50  # no event waits longer for another process
 
@@ -39,7 +39,7 @@ CREATE TABLE IF NOT EXISTS pins (
 """
 COLUMNS = {
     "receipts": Receipt._fields,
-    "faults": ("uid", "handle", "session", "route", "bytes", "at"),
+    "faults": ("uid", "handle", "session", "route", "bytes", "at", "spans"),
     "notes": ("uid", "session", "event", "text", "at"),
     "generations": ("session", "agent", "number", "cause", "at"),
     "reads": ("session", "agent", "path", "facts", "at"),
@@ -50,7 +50,8 @@ COLUMNS = {
 MIGRATIONS: dict[int, str] = {
     0: _TABLES,
     1: "ALTER TABLE receipts ADD COLUMN repo TEXT;",
-}  # repo: see store/origin.py; NULL in rows before it
+    2: "ALTER TABLE faults ADD COLUMN spans TEXT;",
+}  # repo: see store/origin.py; spans: lines given back, see spans.py; NULL in rows before them
 
 
 def identity(path: str) -> tuple[tuple[int, ...], ...]:

@@ -41,10 +41,18 @@ def data_root() -> str:
     A relative $CK_DATA is one below the home folder: hooks, server and terminal have folders of
     their own, and must find one store.
     """
-    named = os.environ.get("CK_DATA")
+    given = os.environ.get("CK_DATA"), os.environ.get("XDG_STATE_HOME"), os.environ.get("HOME")
+    if _root[:1] != [given]:
+        _root[:] = given, _root_of(given[0], given[1] or "")
+    return _root[1]
+
+
+_root: list = []  # what the environment said, and the folder: a hook asks for it ten times
+
+
+def _root_of(named: str | None, base: str) -> str:
     if named:
         return os.path.normpath(os.path.join(os.path.expanduser("~"), os.path.expanduser(named)))
-    base = os.environ.get("XDG_STATE_HOME") or ""
     if not os.path.isabs(base):  # the XDG specification: a relative value is invalid and ignored
         base = os.path.join(os.path.expanduser("~"), ".local", "state")
     return os.path.join(base, "context-kernel")

@@ -7,6 +7,7 @@ The next process that opens the database takes the files in (`ledger.py`).
 
 from __future__ import annotations
 
+import _thread
 import errno
 import json
 import os
@@ -21,6 +22,9 @@ if TYPE_CHECKING:
 
 LARGEST = 1 << 28  # bytes of a file that is looked through
 _path = ""
+# held while a row is written, and while this process's own file is renamed to be taken in:
+# a row must not go to a file that was read already
+lock = _thread.allocate_lock()
 _APPEND = os.O_WRONLY | os.O_CREAT | os.O_APPEND | getattr(os, "O_NOFOLLOW", 0)
 
 
@@ -53,6 +57,22 @@ def _handles_in(line: bytes) -> list[str]:
     )
 
 
+def _write(line: bytes) -> None:
+    """Raises OSError."""
+    global _path
+    try:
+        handle = os.open(_path, _APPEND, 0o600)
+    except FileNotFoundError:  # the folder was deleted meanwhile
+        _path = _new_path()
+        handle = os.open(_path, _APPEND, 0o600)
+    try:
+        if os.write(handle, line) < len(line):  # a full disk takes a part
+            os.write(handle, b"\n")
+            raise OSError(errno.ENOSPC, os.strerror(errno.ENOSPC))
+    finally:
+        os.close(handle)
+
+
 def append(kind: str, row: dict[str, Any]) -> None:
     """Append one row of a kind (receipt, fault, note, generation …). Never raises: a row that
     cannot be written is said on stderr.
@@ -71,17 +91,8 @@ def append(kind: str, row: dict[str, Any]) -> None:
             )
             + b"\n"
         )
-        try:
-            handle = os.open(_path, _APPEND, 0o600)
-        except FileNotFoundError:  # the folder was deleted meanwhile
-            _path = _new_path()
-            handle = os.open(_path, _APPEND, 0o600)
-        try:
-            if os.write(handle, line) < len(line):  # a full disk takes a part
-                os.write(handle, b"\n")
-                raise OSError(errno.ENOSPC, os.strerror(errno.ENOSPC))
-        finally:
-            os.close(handle)
+        with lock:
+            _write(line)
     except settings.ForeignStateError:
         pass  # the entry has said so
     except (OSError, ValueError, TypeError) as error:

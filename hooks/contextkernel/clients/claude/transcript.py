@@ -1,31 +1,25 @@
 """The transcript follower: what a session file says that was not read before.
 
 `advance(state, path)` is a function of a small JSON-able state and the file: the caller keeps the
-state.  The file is
-written by the client while we read: a last line without its newline is left for the next call,
-lines that are no JSON
-objects are skipped, and a file that shrank or was replaced is read from its start.
+state.  Lines that are no JSON objects are skipped.
 """
 
 from __future__ import annotations
 
 import json
 import os
+from collections.abc import Sequence
 from typing import NamedTuple
 
-from contextkernel.store import files
+from contextkernel.clients import appended
 
 TYPE_CHECKING = False  # typing costs 3 ms of a hook
 if TYPE_CHECKING:
     from typing import Any
 
 DEEPEST = 20  # blocks in blocks; the clients write two
-STEP = (
-    4 * 1024 * 1024
-)  # bytes read at most by one call: a hook's reply never waits behind a huge file
-LONGEST = (
-    32 * 1024 * 1024
-)  # bytes of a line beyond a step; a longer one is no row, and is left out piece by piece
+STEP = appended.STEP
+LONGEST = appended.LONGEST
 # the model of rows that the client writes itself, about an error of the API; their usage is all
 # zeros
 NO_MODEL = "<synthetic>"
@@ -89,45 +83,20 @@ def advance(
     step: int = STEP,
     from_start: bool = True,
     last: int | None = None,
+    only: Sequence[str] = (),
 ) -> tuple[dict[str, Any], News]:
     """(new state, news) after at most `step` more bytes of the file. A file that cannot be read
     gives no news.
 
     A file met for the first time is read from its last `last` bytes on only (None: from its start),
     with `from_start`
-    false from its last `step` bytes on.
+    false from its last `step` bytes on.  `only`: rows that name none of these ids are passed over.
     """
-    last = last if from_start else step
-    news = News({}, {}, {}, 0, None, "", 0, False)
-    try:
-        with files.opened(path) as file:
-            facts = os.fstat(file.fileno())
-            mine = (
-                state.get("inode") == facts.st_ino
-                and isinstance(state.get("offset"), int)
-                and state["offset"] <= facts.st_size
-            )
-            offset = state["offset"] if mine else 0
-            skipped = 0
-            if not mine and last is not None and facts.st_size > last:
-                offset = skipped = facts.st_size - last
-            file.seek(offset)
-            data = file.read(step)
-            end = data.rfind(b"\n") + 1
-            if not end and len(data) == step:  # one line longer than a step: read it whole
-                data += file.readline(LONGEST)
-                end = len(data) if data.endswith(b"\n") or len(data) == step + LONGEST else 0
-    except (OSError, ValueError):
-        return state, news
-    rows = data[:end].split(b"\n")
-    news = _read(
-        rows[1:] if skipped else rows,
-        skipped,
-        os.path.basename(os.path.dirname(path)) == "subagents",
-    )
-    return {"inode": facts.st_ino, "offset": offset + end}, news._replace(
-        more=offset + end < facts.st_size and end > 0
-    )
+    state, fresh = appended.read(state, path, step, last if from_start else step, LONGEST)
+    if only:
+        fresh = fresh.naming(only)
+    of_agent = os.path.basename(os.path.dirname(path)) == "subagents"
+    return state, _read(fresh.lines, fresh.skipped, of_agent)._replace(more=fresh.more)
 
 
 def _read(lines: list[bytes], skipped: int, of_agent: bool) -> News:

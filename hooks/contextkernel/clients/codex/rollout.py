@@ -7,14 +7,22 @@ from __future__ import annotations
 import json
 import os
 import re
+from collections.abc import Sequence
 from typing import NamedTuple
 
+from contextkernel.clients import appended
 from contextkernel.store import files
 
 TAIL = (
     1024 * 1024
 )  # bytes looked at: the row is among the newest, and holds at most 64 KiB of output, escaped
 
+# characters of an MCP result that Codex shows: 10,000 tokens by its own count, with a fifth more
+MCP_SHOWN = 48000
+_CUT = re.compile(
+    r"\AWarning: truncated output \(original token count: \d+\)\n.*?…(\d{1,12}) tokens truncated…",
+    re.S,
+)
 _THREAD = re.compile(r"[0-9a-fA-F-]{8,64}")
 
 
@@ -123,3 +131,67 @@ def _code_in(row: bytes, tool_use_id: str) -> int | None:
         return None
     code = item.get("exit_code")
     return code if isinstance(code, int) and not isinstance(code, bool) else None
+
+
+def cut_tokens(text: str) -> int:
+    """Tokens that Codex had left out of a command's output before its hook was handed the rest;
+    0 for a whole output.
+    """
+    found = _CUT.match(text)
+    return int(found.group(1)) if found else 0
+
+
+def shown_bytes(tool: str, size: int) -> int:
+    """Bytes that Codex alone would show of a result of `size` bytes, as its hook is handed it: a
+    command's output is cut by then.
+    """
+    return min(size, MCP_SHOWN) if tool.startswith("mcp__") else size
+
+
+class News(NamedTuple):
+    """What new rows say. Dicts are by call id; Codex refuses no replacement, so `refusals` is
+    empty.
+    """
+
+    calls: dict[str, str]  # names of the tools called
+    results: dict[str, Result]
+    refusals: dict[str, str]
+    more: bool  # whether the file goes on beyond what was read
+
+
+class Result(NamedTuple):
+    """A tool result: the text as the model is sent it."""
+
+    text: str
+
+
+def advance(
+    state: dict, path: str, last: int | None = None, only: Sequence[str] = ()
+) -> tuple[dict, News]:
+    """(new state, news) after at most one step more of a session file, as in `transcript`."""
+    state, fresh = appended.read(state, path, appended.STEP, last)
+    if only:
+        fresh = fresh.naming(only)
+    calls, results = {}, {}
+    for row in fresh.lines:
+        if b"_call" not in row:
+            continue
+        payload = _payload(row)
+        kind, call = payload.get("type"), payload.get("call_id")
+        if not isinstance(kind, str) or not isinstance(call, str):
+            continue
+        if kind in ("function_call", "custom_tool_call"):
+            calls[call] = str(payload.get("name") or "")
+        elif kind in ("function_call_output", "custom_tool_call_output"):
+            results[call] = Result(_text_of(payload.get("output")))
+    return state, News(calls, results, {}, fresh.more)
+
+
+def _text_of(output: object) -> str:
+    """The text of a call's output: a string, or the text blocks of a list."""
+    if isinstance(output, dict):
+        output = output.get("content", output.get("body"))
+    if isinstance(output, list):
+        texts = (block.get("text") for block in output if isinstance(block, dict))
+        output = "\n".join(text for text in texts if isinstance(text, str))
+    return output if isinstance(output, str) else ""

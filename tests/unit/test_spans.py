@@ -1,0 +1,20 @@
+"""Ranges of lines: merged, counted, written and read."""
+
+import random
+
+from contextkernel import spans
+
+
+def test_ranges_say_the_same_lines_as_a_set_of_numbers():
+    draw = random.Random(7)
+    for _ in range(200):
+        ranges = [(first, first + draw.randrange(6)) for first in draw.choices(range(1, 40), k=8)]
+        numbers = {n for first, last in ranges for n in range(first, last + 1)}
+        merged = spans.merged(ranges)
+        assert [n for first, last in merged for n in range(first, last + 1)] == sorted(numbers)
+        assert spans.count(merged) == len(numbers)
+        assert spans.of_text(spans.as_text(ranges)) == merged
+
+
+def test_words_that_are_no_range_are_left_out():
+    assert spans.of_text("3-9 x 12 9-3 -4") == [(3, 9), (12, 12)]
