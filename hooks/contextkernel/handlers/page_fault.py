@@ -62,8 +62,9 @@ def _lines_of(event: dict, text: str) -> list[tuple[int, int]]:
     file = response.get("file") if isinstance(response, dict) else None
     if isinstance(file, dict):
         first, length = file.get("startLine"), file.get("numLines")
-        known = isinstance(first, int) and isinstance(length, int) and first > 0
-        return [(first, first + length - 1)] if known else []
+        if isinstance(first, int) and isinstance(length, int) and first > 0:
+            return [(first, first + length - 1)]
+        return []
     command = given.get("command") if isinstance(given, dict) else None
     if not isinstance(command, str):
         return []

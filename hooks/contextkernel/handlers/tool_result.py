@@ -374,7 +374,7 @@ def _book(
             ),
             "",
         )
-        if isinstance(given, dict)
+        if isinstance(given, dict) and (handles or rule)  # nobody asks what a small result was
         else ""
     )
     recorder.record(
