@@ -75,7 +75,7 @@ def _lines_of(event: dict, text: str) -> list[tuple[int, int]]:
         numbers = [int(number) for number in _NUMBERED.findall(text)]
         rises = all(after > before for before, after in zip(numbers, numbers[1:]))
         # a line of a log may begin with a year
-        if rises and len(numbers) == len(text.splitlines()):
+        if rises and len(numbers) == len(text.rstrip("\n").split("\n")):
             return [(number, number) for number in numbers]
     return []
 
