@@ -393,6 +393,11 @@ def test_broad_except_only_at_the_two_edges(name):
 # decides it.
 STARTS = {
     (
+        "hooks/contextkernel/commands/own_cost.py",
+        "started",
+    ): "the report asks our own hook and server what a session is told: this interpreter, a script "
+    "of the plugin, a folder and an environment of its own",
+    (
         "hooks/contextkernel/handlers/repo_slice.py",
         "_brought_up",
     ): "this interpreter with ck_slice.py itself: a large index is built while the answer is read",

@@ -106,7 +106,7 @@ class _Returned:
         self.count += 1
         self.receipts.add(mine[-1])
         key = mine[-1], session
-        size = _tokens(fault["bytes"]) or _tokens(receipts[mine[-1]]["raw"])
+        size: float = _tokens(fault["bytes"]) or _tokens(receipts[mine[-1]]["raw"])
         before, lines = self._lines.get(key, []), spans.of_text(fault.get("spans") or "")
         if lines:
             after = spans.merged(before + lines)

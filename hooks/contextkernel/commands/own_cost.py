@@ -145,7 +145,7 @@ def rows(root: str) -> list[dict]:
         ),
         ("note at the start of a session", [start_note(root)], START),
     ]
-    made = [
+    made: list[dict] = [
         {"what": what, "count": len(texts), "tokens": estimate("".join(texts)), "when": when}
         for what, texts, when in parts
     ]

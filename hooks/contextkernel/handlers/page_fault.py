@@ -60,8 +60,9 @@ def _lines_of(call: ToolCall, text: str) -> list[tuple[int, int]]:
     file = call.response.get("file") if isinstance(call.response, dict) else None
     if isinstance(file, dict):
         first, length = file.get("startLine"), file.get("numLines")
-        known = isinstance(first, int) and isinstance(length, int) and first > 0
-        return [(first, first + length - 1)] if known else []
+        if isinstance(first, int) and isinstance(length, int) and first > 0:
+            return [(first, first + length - 1)]
+        return []
     command = call.command
     found = _SED.search(command)
     if found:
@@ -70,7 +71,7 @@ def _lines_of(call: ToolCall, text: str) -> list[tuple[int, int]]:
         numbers = [int(number) for number in _NUMBERED.findall(text)]
         rises = all(after > before for before, after in zip(numbers, numbers[1:]))
         # a line of a log may begin with a year
-        if rises and len(numbers) == len(text.splitlines()):
+        if rises and len(numbers) == len(text.rstrip("\n").split("\n")):
             return [(number, number) for number in numbers]
     return []
 

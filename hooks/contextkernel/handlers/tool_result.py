@@ -88,7 +88,14 @@ def _pass(call: ToolCall, output: Output, size: int, reason: Reason) -> Reply:
         host = _host_bytes(call, size, output.most)
         recorder.record_receipt(
             _receipt(call)._replace(
-                raw=size, host=host, shown=host, lines=0, lines_shown=0, reason=reason.text
+                # nobody asks what a small result was
+                command=call.subject if reason.is_telling else "",
+                raw=size,
+                host=host,
+                shown=host,
+                lines=0,
+                lines_shown=0,
+                reason=reason.text,
             )
         )
     return {}

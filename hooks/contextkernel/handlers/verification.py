@@ -7,6 +7,7 @@ from __future__ import annotations
 import sqlite3
 import sys
 import time
+from typing import Any
 
 from contextkernel.handlers import transcripts
 from contextkernel.store import backoff, presence, recorder, settings
@@ -23,7 +24,13 @@ UNFIT = (
     OverflowError,
     RecursionError,
 )  # what a receipt or transcript raises that nobody wrote so
-_state = {"ledger_tried": 0.0, "swept": 0.0, "gone_since": 0.0, "sessions": set(), "offsets": {}}
+_state: dict[str, Any] = {
+    "ledger_tried": 0.0,
+    "swept": 0.0,
+    "gone_since": 0.0,
+    "sessions": set(),
+    "offsets": {},
+}
 
 
 def run(event: dict) -> None:
@@ -135,7 +142,8 @@ def judge_pending(
     `whole` reads the transcripts from their start: the last look, for the report.  `client`: only
     its receipts.
     """
-    judged, news = 0, {}
+    judged = 0
+    news: dict[str, tuple[dict, dict]] = {}
     for receipt in ledger.pending(session):
         if client and receipt["client"] != client:
             continue
