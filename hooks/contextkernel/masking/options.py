@@ -29,6 +29,7 @@ if TYPE_CHECKING:
 WRITERS = ("echo", "printf", "yes ", "<<", "print", "write-output")  # words of what feeds stdin
 _WORD = Pattern(r"[^\s|;&\"'`(){}<>]+|[|;&\n]")
 _SLASH = Pattern(r"[/\\]")
+_QUOTING = Pattern(r"[\"'\\]")
 _HERE_STRING = Pattern(r"<<<\s*")
 _HERE_DOCUMENT = Pattern(r"<<-?\s*\\?[\"']?([A-Za-z_]\w{0,40})[\"']?[^\n]*\n")
 _WRITER = Pattern(r"(?<![\w-])(?:echo|printf|yes|Write-Output|print)\s+(?:-[neE]+\s+)*")
@@ -181,12 +182,17 @@ def _written(
 
 def _here_strings(text: str, readers: list[int], far: bool) -> list[tuple[int, int]]:
     spans: list[tuple[int, int]] = []
+    covered = 0  # up to here a word without quotes goes: a sign within it ends where it does
     for sign in _HERE_STRING.finditer(text):
+        if sign.end() < covered:
+            continue
         first = text.rfind("\n", 0, sign.start()) + 1
         last = _line_end(text, sign.start())
         if far or any(first <= reader < last for reader in readers):
             word = re.compile(SHELL_WORD).match(text, sign.end())
             spans.append((sign.end(), word.end() if word else last))
+            if word and not _QUOTING.search(word.group()):
+                covered = word.end()
     return spans
 
 
