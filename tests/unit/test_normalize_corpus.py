@@ -40,6 +40,10 @@ def files():
     )
 
 
+def shortened(path):
+    return "tests/corpus/t1/" + os.path.relpath(path, CORPUS).replace(os.sep, "/")
+
+
 def decoded(text):
     for written, control in CONTROL:
         text = text.replace(written, control)
@@ -86,7 +90,10 @@ def test_case(path, case):
     if os.environ.get("UPDATE_CORPUS") == "1":
         rewrite(path, case, shown)
     else:
-        assert shown + "\n" == case.group("output")
+        assert shown + "\n" == case.group("output"), (
+            f"{shortened(path)} shows another text now: UPDATE_CORPUS=1 writes it, git diff is the "
+            "review"
+        )
 
 
 def rewrite(path, case, shown):
@@ -104,13 +111,20 @@ def test_every_format_has_a_changed_and_an_unchanged_case():
         path, match = param.values
         kinds.setdefault(os.path.basename(os.path.dirname(path)), set()).add(match.group("kind"))
     for folder in {(row.arguments or (row.module,))[0] for row in FORMATS} | {"plain", "terminal"}:
-        assert kinds.get(folder) == {"output", "unchanged"}, folder
+        missing = sorted({"output", "unchanged"} - kinds.get(folder, set()))
+        assert not missing, (
+            f"tests/corpus/t1/{folder}/ has no case with a block " + " nor one with ".join(missing)
+        )
 
 
 def test_every_heading_is_a_case():
     for path in files():
         with open(path, encoding="utf-8", newline="") as handle:
             text = handle.read()
-        assert len(
-            re.findall(r"^## ", re.sub(r"^````\w+\n.*?^````$", "", text, flags=re.M | re.S), re.M)
-        ) == len(CASE.findall(text)), path
+        outside = re.sub(r"^````\w+\n.*?^````$", "", text, flags=re.M | re.S)
+        headings = re.findall(r"^## (.+)", outside, re.M)
+        read = [case.group("name") for case in CASE.finditer(text)]
+        assert read == headings, (
+            f"{shortened(path)}: a heading is no case; its form is the line command, a block input "
+            "and a block output or unchanged, fenced by four backticks, a blank line between all"
+        )
