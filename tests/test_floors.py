@@ -127,8 +127,19 @@ STARTED = [name for name in PRODUCT if name.startswith(("hooks/", "mcp/")) and n
 
 @functools.lru_cache(maxsize=None)
 def tree_of(name):
+    """A file's syntax, in the oldest Python's grammar. Raises SyntaxError."""
     with open(os.path.join(ROOT, name), "rb") as handle:
-        return ast.parse(handle.read(), name)
+        return ast.parse(handle.read(), name, feature_version=(3, 9))
+
+
+@functools.lru_cache(maxsize=None)
+def imports_of(name):
+    return list(imported(tree_of(name)))
+
+
+@functools.lru_cache(maxsize=None)
+def starts_of(name):
+    return starts(tree_of(name))
 
 
 def floor_of(module):
@@ -265,7 +276,7 @@ def test_imports_point_down():
     faults = [
         f"{name}:{line:d} {fault_in_import(module_of(name), target)}"
         for name in PRODUCT
-        for line, target in imported(tree_of(name))
+        for line, target in imports_of(name)
         if fault_in_import(module_of(name), target)
     ]
     assert not faults
@@ -279,7 +290,7 @@ def test_nobody_imports_a_script():
         f"{name}:{line:d} {target}"
         for name in SOURCES
         if name.startswith(("bench/", "tests/"))
-        for line, target in imported(tree_of(name))
+        for line, target in imports_of(name)
         if target in scripts
     ]
     assert not found, (
@@ -353,7 +364,7 @@ def test_only_the_standard_library():
     foreign = [
         f"{name}:{line:d} {target}"
         for name in PRODUCT
-        for line, target in imported(tree_of(name))
+        for line, target in imports_of(name)
         if target.split(".")[0] not in (own | harness if name.startswith("bench/") else own)
     ]
     assert not foreign
@@ -589,7 +600,7 @@ def test_no_process_is_started_elsewhere():
     strays = [
         f"{name}:{line:d} {what} in {function}"
         for name in SHIPPED
-        for line, function, what in starts(tree_of(name))
+        for line, function, what in starts_of(name)
         if (name, function) not in STARTS
     ]
     assert not strays, (
@@ -599,7 +610,7 @@ def test_no_process_is_started_elsewhere():
 
 
 def test_each_start_of_the_table_exists():
-    found = {(name, function) for name in PRODUCT for _, function, _ in starts(tree_of(name))}
+    found = {(name, function) for name in PRODUCT for _, function, _ in starts_of(name)}
     assert set(STARTS) <= found
     in_shell = {
         name
@@ -624,10 +635,8 @@ def test_lines_are_split_at_line_feeds_only():
 def test_parses_as_the_oldest_python():
     faults = []
     for name in SOURCES:
-        with open(os.path.join(ROOT, name), "rb") as handle:
-            source = handle.read()
         try:
-            ast.parse(source, name, feature_version=(3, 9))
+            tree_of(name)
         except SyntaxError as error:
             faults.append(f"{name}:{error.lineno} {error.msg}")
     assert not faults
@@ -667,7 +676,7 @@ def test_nothing_opens_a_connection():
     modules = [
         f"{name}:{line} {target}"
         for name in SHIPPED
-        for line, target in imported(tree_of(name))
+        for line, target in imports_of(name)
         if target in CONNECTIONS or target.split(".")[0] in CONNECTIONS
     ]
     assert not modules, f"the product sends nothing anywhere: {modules}"

@@ -74,6 +74,7 @@ def rows(table):
 
 @pytest.mark.parametrize("script", ["post_tool_use.py", "session_start.py", "session_end.py"])
 @pytest.mark.parametrize("streams", STREAMS)
+@pytest.mark.loop(4)
 def test_a_hook_ends_with_0_whatever_its_streams_are(plugin_root, state, streams, script):
     for data in (json.dumps(event()).encode(), b"not json"):
         done = started(plugin_root, script, data=data, streams=streams)
@@ -99,6 +100,7 @@ def test_a_hook_ends_with_0_whatever_its_streams_are(plugin_root, state, streams
     ],
     ids=lambda words: "-".join(words)[:24],
 )
+@pytest.mark.loop(6)
 def test_a_command_ends_with_0_or_2_and_one_line_whatever_its_streams_are(
     plugin_root, state, arguments, streams
 ):
@@ -183,6 +185,7 @@ def test_a_persisted_pipe_is_not_waited_for(run_hook, state, folder):
     ],
     ids=["blank lines", "other blanks", "escape", "crlf", "emoji"],
 )
+@pytest.mark.loop(2)
 def test_a_persisted_file_trimmed_by_the_client_is_the_same_file(run_hook, state, folder, shown):
     assert run_hook("post_tool_use", persisted(folder, shown.encode(), shown))[0]
 

@@ -98,6 +98,7 @@ def receipts(state):
 # -- nothing changes -------------------------------------------------------------------------------
 @pytest.mark.parametrize("interpreter", INTERPRETERS)
 @pytest.mark.parametrize("code", [0, 1, 2, 42, 126, 127, 137, 143, 255])
+@pytest.mark.loop(4)
 def test_exit_codes(play, interpreter, code):
     if INTERPRETERS[interpreter] and not shutil.which(INTERPRETERS[interpreter][0]):
         pytest.skip("no " + interpreter)
@@ -125,6 +126,7 @@ def test_exit_codes(play, interpreter, code):
         "exported; echo $?",
     ],
 )
+@pytest.mark.loop(5)
 def test_text_and_code_are_the_same(play, command):
     ours, plain = play(command, env=ODD_ENVIRONMENT)
     assert (ours.code, without_pids(ours.text)) == (plain.code, without_pids(plain.text))
@@ -134,6 +136,7 @@ def test_text_and_code_are_the_same(play, command):
 @pytest.mark.parametrize(
     "name", ["KILL", "TERM", "INT", "HUP", "PIPE", "USR1", "ABRT", "SEGV", "ALRM"]
 )
+@pytest.mark.loop(3)
 def test_a_shell_that_ends_by_a_signal(play, tmp_path, interpreter, name):
     if INTERPRETERS[interpreter] and not shutil.which(INTERPRETERS[interpreter][0]):
         pytest.skip("no " + interpreter)
@@ -195,6 +198,7 @@ def test_a_locale_that_is_not_installed(state, plugin_root, tmp_path, monkeypatc
         {"SHELLOPTS": "errexit"},
     ],
 )
+@pytest.mark.loop(3)
 def test_exported_shell_options_are_the_commands(play, command, options):
     ours, plain = play(command, env=options)
     assert ours.code == plain.code
@@ -295,6 +299,7 @@ def waited(condition, seconds=10):
 
 @pytest.mark.parametrize("interpreter", ["installed", "dash"])
 @pytest.mark.parametrize("name", ["TERM", "INT", "HUP"])
+@pytest.mark.loop(2)
 def test_a_signal_reaches_the_command(wrapper, tmp_path, name, interpreter):
     if INTERPRETERS[interpreter] and not shutil.which(INTERPRETERS[interpreter][0]):
         pytest.skip("no " + interpreter)
@@ -360,6 +365,7 @@ def test_a_signal_to_the_whole_group(wrapper, tmp_path, name):
         "trap 'echo x; exit 7' XCPU; kill -XCPU 0; sleep 1",
     ],
 )
+@pytest.mark.loop(2)
 def test_a_command_that_signals_its_group(play, command):
     ours, plain = play(command)
     assert ours == plain
@@ -396,6 +402,7 @@ def test_hook_commands_and_server_starts_are_replaced_by_exec(wrapper, tmp_path,
         ("printf %s, '{root}/server.py' z", None),
     ],
 )
+@pytest.mark.loop(2)
 def test_a_server_start_of_a_client_that_does_not_quote(wrapper, given, wanted):
     root = "/odd & 'place' of $y \"z\"" if wanted is not None else "/odd place"
     env = dict(
@@ -438,6 +445,7 @@ def test_a_bash_call_without_a_snapshot(wrapper, tmp_path):
 # -- after a long failure --------------------------------------------------------------------------
 @pytest.mark.parametrize("kind", ["pytest", "jest", "cargo", "go", "log"])
 @pytest.mark.parametrize("lines", [700, 6000])
+@pytest.mark.loop(3)
 def test_a_failing_run(play, state, kind, lines):
     ours, plain = play(client.failing(kind, lines))
     text = rewritten(ours)
@@ -486,6 +494,7 @@ def test_the_same_output_gives_the_same_bytes(play):
         f"{LONG}; exec false",
     ],
 )
+@pytest.mark.loop(3)
 def test_ways_to_fail(play, command):
     ours, plain = play(command)
     assert ours.code == plain.code

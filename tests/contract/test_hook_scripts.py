@@ -97,6 +97,7 @@ def test_every_registered_script_is_there():
 
 @pytest.mark.parametrize("event", HOSTILE.values(), ids=HOSTILE.keys())
 @pytest.mark.parametrize("script", SCRIPTS)
+@pytest.mark.loop(12)
 def test_a_hostile_event_passes_in_silence(run_hook, script, event):
     reply, stderr = run_hook(script, event)
     assert "Traceback" not in stderr

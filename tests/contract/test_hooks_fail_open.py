@@ -100,6 +100,7 @@ def every_command(root, python):
     "shell", [name for name in ("/bin/sh", "/bin/bash") if os.path.exists(name)]
 )
 @pytest.mark.parametrize("lost", sorted(LOST))
+@pytest.mark.loop(2)
 def test_nothing_is_blocked_and_nothing_said(lost, shell, own_plugin_root, state, tmp_path):
     if lost == "the interpreter's right to run" and os.geteuid() == 0 and sys.platform == "darwin":
         pytest.skip("root may run it")

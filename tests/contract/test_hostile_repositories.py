@@ -535,6 +535,7 @@ def started(root, arguments, environ, stdin=b""):
 
 
 @pytest.mark.parametrize("name", REPOSITORIES)
+@pytest.mark.loop(6)
 def test_no_repository_runs_a_program(name, tmp_path, plugin_root, state, server):
     it = Planted(str(tmp_path))
     REPOSITORIES[name](it)
@@ -561,6 +562,7 @@ def test_no_repository_runs_a_program(name, tmp_path, plugin_root, state, server
 
 
 @pytest.mark.parametrize("name", RUNS_WHEN_CARELESS)
+@pytest.mark.loop(2)
 def test_the_canary_runs_when_git_is_started_without_care(name, tmp_path):
     it = Planted(str(tmp_path))
     REPOSITORIES[name](it)

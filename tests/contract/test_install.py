@@ -217,6 +217,7 @@ def test_another_clone_takes_the_hooks_over(place, own_plugin_root):
         b'{"permissions": [], "hooks": "x"}',
     ],
 )
+@pytest.mark.loop(3)
 def test_what_cannot_be_changed_safely_is_refused_and_left(place, content):
     place.settings.write_bytes(content)
     said = place.run("--scripts", "--no-demo", code=1)
@@ -235,6 +236,7 @@ def test_what_cannot_be_changed_safely_is_refused_and_left(place, content):
         b'{"a": "\\ud800"}',
     ],
 )
+@pytest.mark.loop(2)
 def test_unusual_files_keep_their_form(place, content):
     place.settings.write_bytes(content)
     place.run("--scripts", "--no-demo")

@@ -77,6 +77,7 @@ LONG = "\n".join(
         ([], "2025-11-25"),
     ],
 )
+@pytest.mark.loop(3)
 def test_initialize(server, asked, given):
     result = server.ask(
         "initialize",
@@ -177,6 +178,7 @@ def test_notifications_are_never_answered(server):
     ],
     ids=lambda line: repr(line[:48]),
 )
+@pytest.mark.loop(6)
 def test_survives(server, line):
     server.send(line)
     assert server.alive()

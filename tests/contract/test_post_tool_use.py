@@ -330,6 +330,7 @@ def test_a_served_session_is_left_to_the_server(run_hook, state):
         (["savings", "--what"], "unknown argument"),
     ],
 )
+@pytest.mark.loop(4)
 def test_wrong_calls_say_why_in_one_line(plugin_root, state, arguments, words):
     done = command(plugin_root, "ck.py", *arguments)
     assert done.returncode == 2

@@ -70,6 +70,7 @@ def test_there_are_enough_kinds_and_twins():
 
 
 @pytest.mark.parametrize("template", KINDS)
+@pytest.mark.loop(80)
 def test_no_piece_of_a_secret_is_left(template):
     draw = random.Random(
         template
@@ -234,6 +235,7 @@ def test_key_names_that_are_secrets_are_not(run_hook, state, tmp_path, draw):
 
 # -- long and hostile texts -----------------------------------------------------------------------
 @pytest.mark.parametrize("template", KINDS[::24])
+@pytest.mark.loop(4)
 def test_a_secret_across_the_cut_is_left_out(template, draw):
     text, secrets = secret_kinds.made(template, draw, "s3cretWord")
     for end in range(masking.LOOKED_AT - len(text) - 1, masking.LOOKED_AT + 1, 7):
@@ -291,6 +293,7 @@ PIECES = [
 
 
 @pytest.mark.parametrize("piece", PIECES)
+@pytest.mark.loop(5)
 def test_300_kilobytes_end_soon(piece):
     text = (piece * (300_000 // len(piece) + 1))[:300_000]
     masking.masked(text[:2000])

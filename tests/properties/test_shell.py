@@ -200,6 +200,7 @@ def test_lines_of_loose_pieces(calls_of, record_property):
 
 
 @pytest.mark.parametrize("line", WHOLE)
+@pytest.mark.loop(6)
 def test_each_whole_command(line, calls_of):
     new = shell.with_budget(line)
     called = [

@@ -69,6 +69,7 @@ def test_no_mark_takes_them_in(evil):
 
 
 @pytest.mark.parametrize("seed", range(300))
+@pytest.mark.loop(30)
 def test_no_mark_takes_in_what_is_made_of_them(seed):
     draw = random.Random(seed)
     words = "".join(
@@ -96,6 +97,7 @@ def test_ordinary_words_stay(words):
 
 
 @pytest.mark.parametrize("evil", EVIL)
+@pytest.mark.loop(4)
 def test_a_long_output_full_of_them(evil):
     lines = LOG.split("\n")
     for at in range(7, len(lines), 40):

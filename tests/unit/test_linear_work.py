@@ -87,6 +87,7 @@ def hurried():
 
 
 @pytest.mark.parametrize("name, unit", KINDS)
+@pytest.mark.loop(6)
 def test_a_line_of_one_kind_ends(hurried, name, unit):
     opening = hostile_texts.OPENINGS[name]
     body = hostile_texts.filled(unit, SIZE)
@@ -127,6 +128,7 @@ def test_a_line_of_one_kind_ends(hurried, name, unit):
         "deep",
     ],
 )
+@pytest.mark.loop(3)
 def test_a_text_of_one_kind_ends(hurried, text):
     for command, code in (("./deploy", 0), ("ls -l", 0), ("./deploy", 1), ("git diff", 0)):
         normalize(text, Source("Bash", command, code, "0123456789ab", 9900 if code else 30000))
@@ -161,6 +163,7 @@ def test_a_text_of_one_kind_ends(hurried, text):
         "`a` b_c ",
     ],
 )
+@pytest.mark.loop(4)
 def test_a_symptom_of_one_kind_ends(hurried, unit):
     body = hostile_texts.filled(unit, symptom.LONGEST - 40)
     for text in (
@@ -224,6 +227,7 @@ def test_rules_with_many_wildcards_end(hurried):
         "(?:a{1,30}){1,30}b",
     ],
 )
+@pytest.mark.loop(3)
 def test_a_search_pattern_of_the_agents_own_ends(hurried, wanted):
     pattern = needle.pattern_of(wanted)
     if pattern:

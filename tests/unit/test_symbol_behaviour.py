@@ -82,6 +82,7 @@ def test_there_are_enough_modules():
 
 
 @pytest.mark.parametrize("module, name", CASES)
+@pytest.mark.loop(20)
 def test_slice_behaves_like_the_module(module, name):
     source = MODULES[module]
     found = symbol_slice(source, name)
