@@ -105,6 +105,7 @@ def start(state):
         yield begin
 
 
+@pytest.mark.loop(1)
 def test_the_resident_lane_goes_on(start, slow_root, state):
     server = start(slow_root)
     server.send(call("slow", post(tool_response=response(LONG))))
@@ -136,6 +137,7 @@ def test_the_resident_lane_goes_on(start, slow_root, state):
     assert not list((state / "blobs").rglob("*.tmp"))
 
 
+@pytest.mark.slow
 def test_calls_behind_a_slow_one_do_not_add_up(start, slow_root, state):
     server = start(slow_root)
     began = time.monotonic()
@@ -150,6 +152,7 @@ def test_calls_behind_a_slow_one_do_not_add_up(start, slow_root, state):
     assert "CPU limit reached in an earlier call" in named
 
 
+@pytest.mark.loop(1)
 def test_the_script_lane(slow_root, state):
     event = {
         "session_id": "s",
@@ -168,6 +171,7 @@ def test_the_script_lane(slow_root, state):
 
 
 @pytest.mark.skipif(client.SHELLS["bash"] is None, reason="needs bash")
+@pytest.mark.loop(1)
 def test_the_failure_lane(slow_root, state, tmp_path):
     wrapper = shell_prefix.place(str(state), slow_root, sys.executable)
     (tmp_path / "long.txt").write_text(LONG + "\n")
@@ -176,6 +180,7 @@ def test_the_failure_lane(slow_root, state, tmp_path):
     assert rows_of(state) == ["CPU limit reached in normalize > plain"]
 
 
+@pytest.mark.slow
 def test_the_command_line(slow_root, state):
     done = subprocess.run(
         [
@@ -201,6 +206,7 @@ def test_the_command_line(slow_root, state):
 
 
 @pytest.mark.parametrize("kind", sorted(ENDLESS))
+@pytest.mark.loop(1)
 def test_the_symptom_of_a_slice(kind, own_plugin_root, state, tmp_path):
     planted(own_plugin_root, "slicing.symptom.text", "read", ENDLESS[kind])
     (tmp_path / "repo").mkdir()
@@ -228,6 +234,7 @@ def test_the_symptom_of_a_slice(kind, own_plugin_root, state, tmp_path):
 
 
 @pytest.mark.parametrize("kind", sorted(ENDLESS))
+@pytest.mark.slow
 def test_the_symptom_of_a_cut_failure(kind, own_plugin_root, state):
     planted(own_plugin_root, "slicing.symptom.text", "read", ENDLESS[kind])
     text = (
@@ -254,6 +261,7 @@ def test_the_symptom_of_a_cut_failure(kind, own_plugin_root, state):
         ("import os\nos._exit(5)\n", "ended"),
     ],
 )
+@pytest.mark.loop(1)
 def test_an_operator_that_fails(code, why, start, own_plugin_root, state):
     planted(own_plugin_root, "normalize.formats.plain", "plan", code)
     server = start(own_plugin_root)
@@ -316,6 +324,7 @@ def test_nothing_is_left_open():
         os.waitpid(-1, os.WNOHANG)
 
 
+@pytest.mark.slow
 def test_what_takes_no_cpu_is_ended_by_the_clock(start, own_plugin_root, state):
     planted(own_plugin_root, "normalize.formats.plain", "plan", "import time\ntime.sleep(1000)\n")
     server = start(own_plugin_root)
@@ -340,6 +349,7 @@ def test_what_takes_no_cpu_is_ended_by_the_clock(start, own_plugin_root, state):
 
 
 @pytest.mark.parametrize("lines", [2000, 200000])
+@pytest.mark.loop(1)
 def test_an_ordinary_large_text_has_time(lines):
     from contextkernel.handlers import operators
 
