@@ -9,6 +9,8 @@ from __future__ import annotations
 
 import os
 import re
+import subprocess
+import sys
 
 import pytest
 
@@ -113,6 +115,33 @@ def test_a_command_has_its_row_its_help_and_its_module(name):
     assert re.search(rf"^\| `(?:ck\.py )?{name}\b[^|]*` \| \S", text_of("README.md"), re.M), (
         f"README.md has no row for the command {name!r}: add | `{name}` | what it prints | to the "
         "table of commands"
+    )
+
+
+def ck(*words):
+    return subprocess.run(
+        [sys.executable, "-I", "-S", path_of("hooks/ck.py"), *words],
+        stdin=subprocess.DEVNULL,
+        stdout=subprocess.PIPE,
+        stderr=subprocess.PIPE,
+        text=True,
+    )
+
+
+def test_the_help_names_every_command(state):
+    shown = ck("help").stdout
+    missing = [name for name in commands.COMMANDS if f"ck.py {name}" not in shown]
+    assert not missing, (
+        f"`ck.py help` does not name {missing}: add a line to {FOLDER}commands/__init__.py"
+    )
+
+
+@pytest.mark.parametrize("name", sorted(commands.COMMANDS))
+def test_a_wrong_call_is_one_line_and_exit_2(name, state):
+    done = ck(name, "--no-such-option")
+    assert (done.returncode, done.stdout, done.stderr.count("\n")) == (2, "", 1), (
+        f"`ck.py {name} --no-such-option` must end with 2, one line on stderr and nothing else; it "
+        f"ended with {done.returncode} and said {done.stdout + done.stderr!r}"
     )
 
 
