@@ -87,12 +87,25 @@ def test_every_row_has_its_module_and_every_module_its_row(kind):
     missing = sorted(
         name
         for name in there - named
-        if re.search(r"^def (plan|definitions)\(", text_of(f"{FOLDER}{folder}/{name}.py"), re.M)
+        if re.search(
+            r"^def (plan|layout|definitions|imports)\(",
+            text_of(f"{FOLDER}{folder}/{name}.py"),
+            re.M,
+        )
         and not is_imported_by_a_row(name, folder, named)
     )
     assert not missing, f"no row in {FOLDER}{folder}/__init__.py names the {kind} of " + ", ".join(
         f"{folder}/{name}.py" for name in missing
     )
+
+
+def test_a_suffix_is_in_one_row():
+    rows = {}
+    for row in TABLE:
+        for suffix in row.suffixes:
+            rows.setdefault(suffix, []).append(row.name)
+    twice = {suffix: names for suffix, names in rows.items() if len(names) > 1}
+    assert not twice, f"a suffix belongs to one language: take it out of the other row: {twice}"
 
 
 def is_imported_by_a_row(name, folder, named):

@@ -48,12 +48,22 @@ def edges_of(repository):
 
 
 def expected(language):
-    with open(os.path.join(REPOS, language, "EDGES"), encoding="utf-8") as handle:
+    path = os.path.join(REPOS, language, "EDGES")
+    assert os.path.exists(path), (
+        f"write tests/repos/{language}/EDGES: each import of the tree as a line `from -> to`"
+    )
+    with open(path, encoding="utf-8") as handle:
         return {tuple(line.split(" -> ")) for line in handle.read().strip().split("\n")}
 
 
 def test_every_language_that_resolves_has_a_tree():
-    assert {row.module for row in TABLE if row.resolves} == set(LANGUAGES)
+    modules = {row.module for row in TABLE if row.resolves}
+    missing = sorted(modules - set(LANGUAGES))
+    assert not missing, (
+        f"no tree: write small files that import each other, and EDGES, below tests/repos/{missing}"
+    )
+    stray = sorted(set(LANGUAGES) - modules)
+    assert not stray, f"no row of the table of languages has the module of tests/repos/{stray}"
 
 
 @pytest.mark.parametrize("language", LANGUAGES)
@@ -62,8 +72,9 @@ def test_edges(language, tmp_path):
     found = edges_of(
         opened(root, [path for path in files_below(root) if path != "EDGES"], tmp_path / "i.db")
     )
-    assert sorted(found - expected(language)) == []
-    assert sorted(expected(language) - found) == []
+    more, fewer = sorted(found - expected(language)), sorted(expected(language) - found)
+    assert not more, f"imports that tests/repos/{language}/EDGES does not name"
+    assert not fewer, f"named in tests/repos/{language}/EDGES, but not found as imports"
 
 
 @pytest.mark.parametrize("language", LANGUAGES)
