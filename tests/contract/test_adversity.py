@@ -190,6 +190,7 @@ def test_a_persisted_file_trimmed_by_the_client_is_the_same_file(run_hook, state
     assert run_hook("post_tool_use", persisted(folder, shown.encode(), shown))[0]
 
 
+@pytest.mark.slow
 def test_the_recall_file_stays_what_it_was(run_hook, state, folder):
     """2.1.121 goes on writing to its file while a background process of the command prints; and
     a file of our name may be somebody else's.
@@ -233,6 +234,7 @@ def test_numbers_and_files_that_are_none_are_one_line(plugin_root, state, argume
     assert len(done.stderr) < 500
 
 
+@pytest.mark.slow
 def test_every_spelling_of_a_handle_is_a_page_fault_of_its_receipt(run_hook, plugin_root, state):
     reply = run_hook("post_tool_use", event())[0]
     [handle] = marks.handles_in(reply["hookSpecificOutput"]["updatedToolOutput"]["stdout"])

@@ -332,6 +332,7 @@ def test_a_command_that_dies_of_a_signal(wrapper, tmp_path, name):
 
 
 @pytest.mark.parametrize("name", ["TERM", "INT", "HUP"])
+@pytest.mark.loop(1)
 def test_a_signal_to_the_whole_group(wrapper, tmp_path, name):
     """bash's `wait` may say -1 then, which would be exit 255: often on a busy machine."""
     burners = [subprocess.Popen([sys.executable, "-c", "while True: pass"]) for _ in range(2)]
@@ -580,6 +581,7 @@ def test_what_a_process_in_the_background_writes_later_is_kept(play, tmp_path):
     assert waited(lambda: (tmp_path / "out0").read_bytes() == ours.text + b"late\n")
 
 
+@pytest.mark.slow
 def test_a_file_that_never_rests_is_left_alone(play):
     ours, _ = play(
         (
@@ -642,6 +644,7 @@ def test_the_plugin_is_gone(state, own_plugin_root, tmp_path):
     assert ours.text.startswith(b"=====")
 
 
+@pytest.mark.slow
 def test_the_plugin_moved_into_the_clients_cache(state, own_plugin_root, tmp_path):
     copy = shell_prefix.place(str(state), own_plugin_root, sys.executable)
     target = tmp_path / "config" / "plugins" / "cache" / "market" / "context-kernel" / "9.9.9"
@@ -711,6 +714,7 @@ def test_the_store_cannot_be_written(state, wrapper, tmp_path, mount):
     assert not receipts(state)
 
 
+@pytest.mark.slow
 def test_an_agent_that_is_to_see_raw_text(state, play):
     shell_prefix.leave_note(str(state), LONG, "s-7")
     ours, plain = play(LONG, env={"CLAUDE_CODE_SESSION_ID": "s-8"})
@@ -721,6 +725,7 @@ def test_an_agent_that_is_to_see_raw_text(state, play):
     rewritten(ours)
 
 
+@pytest.mark.slow
 def test_while_a_judge_runs_failures_stay_raw(state, play, run_hook):
     event = {
         "session_id": "s-9",

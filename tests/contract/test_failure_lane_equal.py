@@ -364,6 +364,7 @@ def folders(tmp_path):
 
 
 @pytest.mark.parametrize("order", ["abc", "bac", "cba"])
+@pytest.mark.loop(1)
 def test_each_settings_file_keeps_its_own_prefix(plugin_root, state, tmp_path, folders, order):
     by_name = {folder.name: folder for folder in folders}
     before = {
@@ -408,6 +409,7 @@ def test_a_prefix_that_the_user_gave_up_is_not_chained_again(plugin_root, state,
     assert b"Your own prefix" not in switched(plugin_root, "on", ["--yes"], env).stdout
 
 
+@pytest.mark.slow
 def test_an_update_reaches_every_wrapper(plugin_root, own_plugin_root, state, folders):
     for folder in folders:
         switched(plugin_root, "on", ["--yes"], {"CLAUDE_CONFIG_DIR": str(folder)})
@@ -417,6 +419,7 @@ def test_an_update_reaches_every_wrapper(plugin_root, own_plugin_root, state, fo
         assert (state / "lane" / ("where" + key)).read_text().split("\n")[1] == own_plugin_root
 
 
+@pytest.mark.slow
 def test_a_second_settings_file_that_shared_the_first_ones_wrapper(plugin_root, state, folders):
     """As an older version left it: both name the same wrapper, and only journals tell them
     apart.

@@ -62,7 +62,7 @@ def ours(state):
 
 
 @pytest.mark.parametrize("style", STYLES)
-@pytest.mark.loop(3)
+@pytest.mark.loop(2)
 def test_on_adds_one_key_and_off_restores_the_bytes(switch, state, config, style):
     config.write_bytes(STYLES[style])
     os.chmod(str(config), 0o640)

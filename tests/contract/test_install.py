@@ -195,6 +195,7 @@ def test_uninstall_without_the_state_folder_still_finds_our_hooks(place):
     assert json.loads(place.settings.read_bytes()) == json.loads(BEFORE)
 
 
+@pytest.mark.slow
 def test_another_clone_takes_the_hooks_over(place, own_plugin_root):
     place.run("--scripts", "--no-demo")
     place.root = own_plugin_root
@@ -383,6 +384,7 @@ def test_the_failure_lane_goes_on_and_off(place):
     assert place.settings.read_bytes() == BEFORE
 
 
+@pytest.mark.slow
 def test_purge_removes_what_we_stored_and_nothing_else(place):
     place.run("--no-demo")
     place.store()
@@ -406,6 +408,7 @@ def test_purge_removes_what_we_stored_and_nothing_else(place):
     assert not place.state.exists()
 
 
+@pytest.mark.slow
 def test_a_read_only_plugin_folder(place, own_plugin_root):
     place.root = own_plugin_root
     place.run(wrap=lambda argv: plugin.frozen(own_plugin_root, argv))

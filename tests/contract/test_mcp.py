@@ -223,6 +223,7 @@ def test_batch_with_a_tool(server, store):
     assert second["result"] == {}
 
 
+@pytest.mark.slow
 def test_line_of_100_megabytes(server):
     size = 100 << 20
     server.process.stdin.write(
