@@ -125,19 +125,19 @@ SHIPPED = [name for name in PRODUCT if name.split("/")[0] in ("hooks", "mcp")]
 STARTED = [name for name in PRODUCT if name.startswith(("hooks/", "mcp/")) and name.count("/") == 1]
 
 
-@functools.lru_cache(maxsize=None)
+@functools.cache
 def tree_of(name):
     """A file's syntax, in the oldest Python's grammar. Raises SyntaxError."""
     with open(os.path.join(ROOT, name), "rb") as handle:
         return ast.parse(handle.read(), name, feature_version=(3, 9))
 
 
-@functools.lru_cache(maxsize=None)
+@functools.cache
 def imports_of(name):
     return list(imported(tree_of(name)))
 
 
-@functools.lru_cache(maxsize=None)
+@functools.cache
 def starts_of(name):
     return starts(tree_of(name))
 
@@ -311,10 +311,12 @@ def test_an_entry_only_starts(name):
         if isinstance(node, ast.FunctionDef)
         and node.end_lineno - node.lineno >= ENTRY_FUNCTION_LINES
     ]
-    assert count <= ENTRY_LINES and not long, (
+    mend = (
         "an entry only starts: move its logic into contextkernel/handlers, commands, server "
         "or setup"
     )
+    assert count <= ENTRY_LINES, mend
+    assert not long, mend
 
 
 def test_no_import_circle():
@@ -609,6 +611,11 @@ def test_no_process_is_started_elsewhere():
     )
 
 
+def first_line(name):
+    with open(os.path.join(ROOT, name), "rb") as handle:
+        return handle.read(64).split(b"\n")[0]
+
+
 def test_each_start_of_the_table_exists():
     found = {(name, function) for name in PRODUCT for _, function, _ in starts_of(name)}
     assert set(STARTS) <= found
@@ -616,8 +623,7 @@ def test_each_start_of_the_table_exists():
         name
         for name in FILES
         if name.split("/")[0] in ("hooks", "mcp", "codex") or "/" not in name
-        if open(os.path.join(ROOT, name), "rb").read(64).split(b"\n")[0].startswith(b"#!")
-        and b"python" not in open(os.path.join(ROOT, name), "rb").read(64).split(b"\n")[0]
+        if first_line(name).startswith(b"#!") and b"python" not in first_line(name)
     }
     assert in_shell == set(SHELL_STARTS)
 

@@ -41,12 +41,10 @@ def planted(root, module, function, code):
     """Make a function of an operator run `code` before its own body."""
     path = os.path.join(root, "hooks", "contextkernel", *module.split(".")) + ".py"
     with open(path, "a", encoding="utf-8") as file:
+        body = "".join(f"    {line}\n" for line in code.rstrip().split("\n"))
         file.write(
-            (
-                "\n\n_before = %s\n\n\ndef %s(*given, **named):\n%s    return _before(*given, "
-                "**named)\n"
-            )
-            % (function, function, "".join(f"    {line}\n" for line in code.rstrip().split("\n")))
+            f"\n\n_before = {function}\n\n\ndef {function}(*given, **named):\n"
+            f"{body}    return _before(*given, **named)\n"
         )
 
 
@@ -283,7 +281,8 @@ def test_an_operator_that_fails(code, why, start, own_plugin_root, state):
     }
     assert plugin.run_script(own_plugin_root, "post_tool_use.py", event).stdout == b""
     rows = rows_of(state)
-    assert len(rows) == 2 and all(why in row for row in rows), rows
+    assert len(rows) == 2, rows
+    assert all(why in row for row in rows), rows
 
 
 # -- the limit itself ------------------------------------------------------------------------------

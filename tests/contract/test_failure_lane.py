@@ -343,7 +343,7 @@ def test_a_signal_to_the_whole_group(wrapper, tmp_path, name):
             process = client.started(
                 [wrapper, client.argument("echo ready; exec sleep 30", str(tmp_path))], out
             )
-            assert waited(lambda: os.path.getsize(out) > 0)
+            assert waited(lambda out=out: os.path.getsize(out) > 0)
             os.killpg(process.pid, getattr(signal, "SIG" + name))
             codes.append(process.wait(timeout=20))
     finally:
@@ -621,7 +621,10 @@ def test_zsh(play):
 def test_the_shell_that_the_client_would_have_started(wrapper, tmp_path, override, shell, wanted):
     for name in ("my-bash", "my-zsh"):
         os.symlink(client.SHELLS["bash"], str(tmp_path / name))
-    path = lambda name: str(tmp_path / name) if "-" in name else client.SHELLS["bash"]
+
+    def path(name):
+        return str(tmp_path / name) if "-" in name else client.SHELLS["bash"]
+
     ours = client.ran(
         [wrapper, client.argument("echo $BASH; exit 3", str(tmp_path))],
         str(tmp_path / "out"),

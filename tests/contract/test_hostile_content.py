@@ -201,7 +201,7 @@ def test_a_file_that_becomes_something_else_after_it_was_listed(swap, repo, tmp_
 
 @pytest.mark.parametrize("in_git", [True, False])
 @pytest.mark.parametrize("name, depth", [("e", 1200), ("e", 1900), ("long-name-" * 20, 40)])
-@pytest.mark.loop(2)
+@pytest.mark.loop(1)
 def test_deep_folders(name, depth, in_git, repo, asked):
     if in_git:
         subprocess.run(["git", "-C", repo, "init", "-q"], check=True)
@@ -369,7 +369,7 @@ DAMAGES = (
 @pytest.mark.parametrize(
     "seed", range(len(DAMAGES)), ids=lambda seed: f"{seed:d} {DAMAGES[seed].__name__}"
 )
-@pytest.mark.loop(4)
+@pytest.mark.loop(3)
 def test_a_damaged_index_is_begun_anew(seed, repo, asked, state, monkeypatch):
     if os.name == "nt":
         pytest.skip("POSIX files")

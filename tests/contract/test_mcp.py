@@ -361,6 +361,7 @@ def test_recall_of_bytes_that_are_no_text_is_sound(server, store):
 
 
 @pytest.mark.parametrize("client, cap", [("claude", 50000), ("codex", 10000)])
+@pytest.mark.loop(1)
 def test_pages_join_to_the_original(start, store, client, cap):
     server = start("--client", client)
     text = LONG + "\n" + "é" * 70000 + "\nlast\n"
@@ -575,7 +576,9 @@ SLOW = """
 import os, subprocess, sys, time
 def main(argv):
     with open(os.environ["CK_TEST_PIDS"], "a") as handle:
-        handle.write("%d %d\\n" % (os.getpid(), subprocess.Popen(["sleep", "60"], stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL).pid))
+        nothing = subprocess.DEVNULL
+        child = subprocess.Popen(["sleep", "60"], stdout=nothing, stderr=nothing)
+        handle.write("%d %d\\n" % (os.getpid(), child.pid))
     for step in range(int(os.environ.get("CK_TEST_STEPS", "600"))):
         sys.stderr.write("step %d\\n" % step)
         sys.stderr.flush()

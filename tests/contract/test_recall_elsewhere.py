@@ -226,7 +226,9 @@ def test_an_expired_handle_says_nothing_elsewhere(home, hidden, recall, tmp_path
     assert "ACME" not in recall(other, handle)[2]
     for words in (handle[:1], handle[:7], "%", "", handle[:7] + "%", "zz"):
         code, out, err = recall(home, words)
-        assert code == 2 and "ACME" not in err and "it was" not in err, words
+        assert code == 2, words
+        assert "ACME" not in err, words
+        assert "it was" not in err, words
 
 
 # -- the MCP tool ----------------------------------------------------------------------------------

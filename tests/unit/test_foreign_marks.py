@@ -111,7 +111,8 @@ def test_a_long_output_full_of_them(evil):
 
 @pytest.mark.parametrize("evil", EVIL)
 def test_folders_named_like_marks(evil):
-    names = ["%s/%d/file%d.py" % (evil.replace("\t", " "), number, number) for number in range(900)]
+    folder = evil.replace("\t", " ")
+    names = [f"{folder}/{number}/file{number}.py" for number in range(900)]
     shown = folders(names, 2000, OWN)
     assert all(
         stands_alone(line[line.rindex("[ck:") :])

@@ -113,8 +113,9 @@ def test_a_line_of_one_kind_ends(hurried, name, unit):
         "[" + ",".join(f'{{"k{i}": {i}}}' for i in range(SIZE // 12)) + "]",
         f"@@ -1,{'9' * 9000} +1,9 @@\n-a\n" * 9,
         "x\n" * 60 + "\x1b[" + "9" * 9000 + "A",
-        '{"n": %s, "rows": [%s]}'
-        % ("9" * 9000, ",".join(f'{{"id": {i}, "name": "n{i}"}}' for i in range(99))),
+        f'{{"n": {"9" * 9000}, "rows": ['
+        + ",".join(f'{{"id": {i}, "name": "n{i}"}}' for i in range(99))
+        + "]}",
         '{"a":' * 900 + "1" + "}" * 900,
     ],
     ids=[

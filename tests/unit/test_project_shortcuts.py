@@ -264,5 +264,6 @@ def test_every_form_of_frames_has_a_hint_that_its_matches_hold():
     }
     assert sorted(examples) == list(range(len(frames._FORMS)))
     for number, text in examples.items():
-        assert re.search(frames._FORMS[number].pattern, text, re.M) and frames.frames_of(text), text
+        assert re.search(frames._FORMS[number].pattern, text, re.M), text
+        assert frames.frames_of(text), text
         assert any(hint in text for hint in frames._FORMS[number].hints), text
