@@ -254,6 +254,7 @@ def test_no_pattern_raises_or_grows(pattern):
     assert time.process_time() - before < 5
 
 
+@pytest.mark.slow
 def test_many_patterns_on_many_files_come_to_an_end():
     work = ignore.Work(200_000)
     rules = ignore.rules_of("\n".join(f"*{number:d}*a*b*c*" for number in range(3000)), work)

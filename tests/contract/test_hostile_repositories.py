@@ -602,6 +602,7 @@ def test_git_is_not_even_looked_for(tmp_path, plugin_root, state):
         ("sparse_index", "a sparse index: git is not started"),
     ],
 )
+@pytest.mark.loop(1)
 def test_the_manifest_says_that_the_tree_was_walked(name, note, tmp_path, plugin_root, state):
     it = Planted(str(tmp_path))
     REPOSITORIES[name](it)

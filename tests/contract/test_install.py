@@ -167,6 +167,7 @@ def test_no_file_before_no_file_afterwards(place):
     assert not place.settings.exists()
 
 
+@pytest.mark.slow
 def test_what_others_wrote_meanwhile_stays(place):
     place.settings.write_bytes(BEFORE)
     place.run("--scripts", "--no-demo")

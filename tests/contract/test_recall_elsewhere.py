@@ -174,6 +174,7 @@ def test_the_session_and_the_project_are_honoured_anywhere(home, hidden, recall,
 
 
 @git_needed
+@pytest.mark.slow
 def test_one_content_of_several_repositories(home, hidden, recall, tmp_path):
     other, third = repository(tmp_path / "other", "b"), repository(tmp_path / "third", "c")
     assert hidden(home) == hidden(other, "s-2", use="toolu_2")
@@ -183,6 +184,7 @@ def test_one_content_of_several_repositories(home, hidden, recall, tmp_path):
 
 
 @git_needed
+@pytest.mark.slow
 def test_what_cannot_be_told_is_honoured(home, hidden, recall, tmp_path, state):
     other, plain = repository(tmp_path / "other", "b"), tmp_path / "plain"
     plain.mkdir()

@@ -161,6 +161,7 @@ def test_both_doors_and_the_report_hold_no_secret(state, plugin_root):
     assert not secret_kinds.leaked_in_files(written(state), expected)
 
 
+@pytest.mark.slow
 def test_the_script_hook_spools_no_secret(run_hook, state, plugin_root, draw):
     expected = []
     for n, template in enumerate(draw.sample(KINDS, 25)):

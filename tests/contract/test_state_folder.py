@@ -207,6 +207,7 @@ def test_one_that_is_too_wide_is_narrowed(plugin_root, state, config, tmp_path, 
 
 
 @pytest.mark.parametrize("entry", [("session_start.py",), ("server",)], ids=lambda entry: entry[0])
+@pytest.mark.loop(1)
 def test_wide_files_in_a_narrow_folder_are_narrowed_at_the_start(
     plugin_root, state, config, tmp_path, entry
 ):
