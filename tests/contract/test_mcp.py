@@ -942,6 +942,7 @@ def test_plugin_folder_is_not_written(own_plugin_root, state, frozen):
 
 
 @pytest.mark.parametrize("broken", ["read-only", "a file"])
+@pytest.mark.loop(2)
 def test_unusable_state_folder(start, tmp_path, broken):
     where = tmp_path / "bad"
     if broken == "a file":

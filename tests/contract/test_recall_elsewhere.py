@@ -221,6 +221,7 @@ def test_old_receipts_are_honoured(home, hidden, recall, tmp_path, state, monkey
 
 
 @git_needed
+@pytest.mark.slow
 def test_an_expired_handle_says_nothing_elsewhere(home, hidden, recall, tmp_path, state):
     handle, other = hidden(home), repository(tmp_path / "other", "b")
     shutil.rmtree(str(state / "blobs"))

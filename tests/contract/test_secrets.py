@@ -97,14 +97,15 @@ def test_random_text_without_any_context(length, most, draw):
     )
 
 
-def test_both_doors_and_the_report_hold_no_secret(state, plugin_root):
+@pytest.mark.parametrize("step", [60, pytest.param(6, marks=pytest.mark.slow)])
+def test_both_doors_and_the_report_hold_no_secret(state, plugin_root, step):
     """Rows of scripts wait in the spool, a server's go into the tables: neither file holds a
     secret at any time.
     """
-    expected, first = [], random.randrange(6)
-    print("every sixth kind from", first)
+    expected, first = [], random.randrange(step)
+    print(f"every {step}th kind from", first)
     books = ledger.open_ledger()
-    kinds = KINDS[first::6]
+    kinds = KINDS[first::step]
     for n, template in enumerate(kinds):
         text, secrets = secret_kinds.made(
             template, random.Random(template), secret_kinds.WORDS[n % len(secret_kinds.WORDS)]
@@ -320,7 +321,8 @@ def test_every_pattern_compiles():
         re.compile(pattern)
 
 
-def test_no_text_stops_the_masker(draw):
+@pytest.mark.parametrize("texts", [100, pytest.param(1500, marks=pytest.mark.slow)])
+def test_no_text_stops_the_masker(draw, texts):
     """Words of all kinds in any order, cut anywhere: no error, and a second look finds nothing
     that the first left.
     """
@@ -333,7 +335,7 @@ def test_no_text_stops_the_masker(draw):
         + list("'\"\\`$(){}[]<>|;&\n\t =:,@/%")
         + ["\ud83d", "密码", "\0"]
     )
-    for _ in range(1500):
+    for _ in range(texts):
         text = " ".join(draw.choice(words) for _ in range(draw.randrange(1, 30)))
         masking.masked(text[draw.randrange(6) : len(text) - draw.randrange(6)], 4000)
         masking.masked("".join(draw.choice(words) for _ in range(draw.randrange(1, 30))))

@@ -181,6 +181,7 @@ def test_whoever_comes_first_makes_it_private(plugin_root, state, config, tmp_pa
     assert not os.path.exists(str(state)) or not too_wide(state)
 
 
+@pytest.mark.slow
 def test_the_entries_of_the_test_above_do_make_it(plugin_root, state, config, tmp_path):
     for entry in (("post_tool_use.py",), ("ck.py", "normalize"), ("server",)):
         run(plugin_root, entry, 0, tmp_path)

@@ -268,6 +268,7 @@ def test_a_diff_that_costs_too_much_is_given_up(hurried):
     )
 
 
+@pytest.mark.slow
 def test_the_bench_finds_a_planted_square():
     if hasattr(signal, "setitimer"):
         assert scaling.self_test() == 0
