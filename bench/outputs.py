@@ -19,7 +19,7 @@ import sys
 HERE = os.path.dirname(os.path.realpath(__file__))
 sys.path[:0] = [HERE, os.path.join(os.path.dirname(HERE), "hooks")]
 import machine  # noqa: E402
-from contextkernel.edits import fault_in_account  # noqa: E402
+from contextkernel.edits import accounting_error  # noqa: E402
 from contextkernel.normalize import Source, normalize  # noqa: E402
 from contextkernel.tokens import estimate  # noqa: E402
 
@@ -592,7 +592,7 @@ def measured(name: str) -> dict:
         "kept": sum(needle in normal.text for needle in needles),
         "client_keeps": sum(needle in host for needle in needles),
         "missing": [needle for needle in needles if needle not in normal.text],
-        "account": fault_in_account(text, normal),
+        "account": accounting_error(text, normal),
         "text": normal.text,
     }
 

@@ -184,8 +184,8 @@ def cases() -> Iterator[Case]:
         ),  # it reads 60,000 characters at most: once is too short to tell
         "symptom.read, a diff": (lambda text: symptom.read("", text), 0.22),
         "marks.handles_in": (marks.handles_in, 1.0),
-        "both_ends": (
-            lambda text: head_and_tail.both_ends(
+        "head_and_tail": (
+            lambda text: head_and_tail.head_and_tail(
                 text, Source("Bash", "x", 1, "0123456789ab", 9900)
             ),
             1.0,

@@ -9,7 +9,7 @@ import sys
 
 sys.path.insert(0, os.path.dirname(os.path.realpath(__file__)))  # -I leaves it out
 from contextkernel.clients import hook_io
-from contextkernel.handlers import eligibility
+from contextkernel.handlers import small_event
 
 
 def handle(event: dict) -> dict:
@@ -21,5 +21,5 @@ def handle(event: dict) -> dict:
 
 if __name__ == "__main__":
     os._exit(
-        hook_io.run(handle, eligibility.is_small)
+        hook_io.run(handle, small_event.is_small)
     )  # all is written; taking the interpreter down would cost 3 ms more

@@ -15,12 +15,16 @@ class Edit(namedtuple("Edit", "rule first last shown", defaults=(0,))):
     """A range of source lines that the new text does not show verbatim.
 
     `first` and `last` are 1-based and inclusive.  `shown` counts the lines of the new text that
-    stand in
-    for the range at its place: 0 for lines folded into a neighbour, 1 for a mark or a rewritten
-    line.
+    stand in for the range at its place: 0 for lines folded into a neighbour, 1 for a mark or a
+    rewritten line.
     """
 
     __slots__ = ()
+    if TYPE_CHECKING:
+        rule: str
+        first: int
+        last: int
+        shown: int
 
 
 class Normalized(namedtuple("Normalized", "text edits head", defaults=((), 0))):
@@ -29,16 +33,19 @@ class Normalized(namedtuple("Normalized", "text edits head", defaults=((), 0))):
     """
 
     __slots__ = ()
+    if TYPE_CHECKING:
+        text: str
+        edits: tuple[Edit, ...]
+        head: int
 
 
-def fault_in_account(source: str, normalized: Normalized, lines: list[str] | None = None) -> str:
+def accounting_error(source: str, normalized: Normalized, lines: list[str] | None = None) -> str:
     """What is wrong with the account of `normalized` over `source`, or "" when every line is
     accounted for.
 
     Complete means: edits ascend, do not overlap and stay in range; walking the source, every line
-    outside the
-    edits stands verbatim in the text, in order; each edit contributes exactly `shown` lines;
-    nothing is left over.
+    outside the edits stands verbatim in the text, in order; each edit contributes exactly `shown`
+    lines; nothing is left over.
     `lines`: the source already split into its lines, when the caller has them.
     """
     if not normalized.edits and not normalized.head:
@@ -51,7 +58,7 @@ def fault_in_account(source: str, normalized: Normalized, lines: list[str] | Non
             return f"edit {edit!r} overlaps, descends or leaves the source"
         kept = edit.first - number
         if new[at : at + kept] != lines[number - 1 : edit.first - 1]:
-            return f"a line between {number} and {int(edit.first - 1)} is not shown verbatim"
+            return f"a line between {number} and {edit.first - 1} is not shown verbatim"
         at, number = at + kept + edit.shown, edit.last + 1
     if new[at:] != lines[number - 1 :]:
         return f"the lines from {number} on are not shown verbatim"
@@ -63,7 +70,7 @@ def rebuild(normalized: Normalized, source_line: Callable[[int], str]) -> str:
     for byte.
 
     `source_line` is asked only for lines inside edits.  The account must be complete
-    (`fault_in_account`).
+    (`accounting_error`).
     """
     if not normalized.edits and not normalized.head:
         return normalized.text

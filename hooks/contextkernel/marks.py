@@ -14,9 +14,8 @@ if TYPE_CHECKING:
 
 OPENING = "[ck: "
 NAMED = re.compile(r"\brecall ([0-9a-f]{8,64})\b")
-_FORGED = re.compile(
-    r"recall\s+[0-9a-f]{8,}|\[ck:", re.I
-)  # in words of an output: what would read as a mark of ours
+# in words of an output: what would read as a mark of ours
+_FORGED = re.compile(r"recall\s+[0-9a-f]{8,}|\[ck:", re.I)
 MOST_WORDS = 56  # characters of digest in a mark; with range and handle that stays near 25 tokens
 
 
@@ -33,9 +32,11 @@ def handles_in(text: str) -> list[str]:
 
 
 def _handles(text: str) -> Iterator[str]:
-    """The handle of each mark.  A scan that only goes forward: one pattern for a whole mark would
-    look through the rest of
-    the line again from every `[ck: ` in it."""
+    """The handle of each mark.
+
+    A scan that only goes forward: one pattern for a whole mark would look through the rest of the
+    line again from every `[ck: ` in it.
+    """
     at, end = text.find(OPENING), -1  # where the next mark may open; where its line ends
     while at >= 0:
         if at > end:
@@ -58,13 +59,15 @@ def gap(first: int, last: int, words: str, handle: str) -> str:
     digest, may be "".
     """
     where = f"line {first}" if first == last else f"lines {first}-{last}"
-    words = harmless(clip(words, MOST_WORDS))
-    return f"[ck: {where} hidden, raw stored{': ' + words if words else ''}; recall {handle}]"
+    digest = harmless(clip(words, MOST_WORDS))
+    digest = f": {digest}" if digest else ""
+    return f"[ck: {where} hidden, raw stored{digest}; recall {handle}]"
 
 
 def short_gap(first: int, last: int, handle: str) -> str:
     """The least mark for hidden source lines."""
-    return "[ck: %s; recall %s]" % (f"{first}-{last}" if last > first else str(first), handle)
+    lines = f"{first}-{last}" if last > first else str(first)
+    return f"[ck: {lines}; recall {handle}]"
 
 
 def verdict(exit_code: int, lines: int, shown: int, words: str, handle: str) -> str:
@@ -74,10 +77,8 @@ def verdict(exit_code: int, lines: int, shown: int, words: str, handle: str) -> 
     A negative exit code is the number of the signal that ended the command, as in `subprocess`.
     """
     ended = f"exit {exit_code}" if exit_code >= 0 else f"ended by signal {-exit_code}"
-    return (
-        f"[ck: {ended}, {lines} lines, {shown} shown{', ' + harmless(words) if words else ''}; "
-        f"recall {handle}]"
-    )
+    digest = f", {harmless(words)}" if words else ""
+    return f"[ck: {ended}, {lines} lines, {shown} shown{digest}; recall {handle}]"
 
 
 def harmless(words: str) -> str:

@@ -5,18 +5,12 @@ from __future__ import annotations
 import os
 import re
 
-PLUGIN_ROOT = os.path.dirname(
-    os.path.dirname(os.path.dirname(os.path.realpath(__file__)))
-)  # holds hooks/ and mcp/
+# holds hooks/ and mcp/
+PLUGIN_ROOT = os.path.dirname(os.path.dirname(os.path.dirname(os.path.realpath(__file__))))
 _ODD = re.compile(
     "[\\x00-\\x1f\\x7f-\\x9f\u200b-\u200f\u2028-\u202e\u2066-\u2069\ufeff\ud800-\udfff]"
 )  # unseen, moving what is seen, or no text
 _UNSAFE = re.compile(r"[^A-Za-z0-9._-]+")
-
-
-def posix(path: str) -> str:
-    """A path with forward slashes."""
-    return path.replace("\\", "/")
 
 
 def names_a_file(text: object) -> bool:
@@ -41,11 +35,10 @@ def shown(path: str) -> str:
     """A path as it may stand in a text: itself, or a shell's $'…' form when it has control
     characters or is not UTF-8.
     """
-    return (
-        "$'%s'" % _ODD.sub(_escaped, path.replace("\\", "\\\\").replace("'", "\\'"))
-        if _ODD.search(path)
-        else path
-    )
+    if not _ODD.search(path):
+        return path
+    escaped = _ODD.sub(_escaped, path.replace("\\", "\\\\").replace("'", "\\'"))
+    return f"$'{escaped}'"
 
 
 def quoted(path: str) -> str:
@@ -62,8 +55,7 @@ def plain(text: str) -> str:
 
 
 def _escaped(match: re.Match[str]) -> str:
-    one = match.group()
-    data = one.encode(
-        "utf-8", "surrogateescape" if "\udc80" <= one <= "\udcff" else "surrogatepass"
-    )
+    char = match.group()
+    is_byte = "\udc80" <= char <= "\udcff"  # of a name that is not UTF-8
+    data = char.encode("utf-8", "surrogateescape" if is_byte else "surrogatepass")
     return "".join(f"\\x{byte:02x}" for byte in data)

@@ -19,3 +19,8 @@ def estimate(text: str | bytes) -> int:
 def of_bytes(size: int) -> int:
     """Estimated tokens of so many bytes, rounded up."""
     return -(-size // BYTES_A_TOKEN)
+
+
+def in_bytes(count: int) -> int:
+    """The bytes that so many estimated tokens stand for."""
+    return count * BYTES_A_TOKEN

@@ -64,12 +64,12 @@ def rows_of(state):
         with sqlite3.connect(str(state / "state.db")) as db:
             found += [
                 why
-                for table, column in (("receipts", "rule"), ("notes", "text"))
+                for table, column in (("receipts", "reason"), ("notes", "text"))
                 for (why,) in db.execute(f"SELECT {column} FROM {table}")
             ]
     for path in (state / "spool").glob("*.jsonl") if (state / "spool").exists() else ():
         found += [
-            row.get("rule") or row.get("why")
+            row.get("reason") or row.get("why")
             for row in map(json.loads, path.read_text().split("\n")[:-1])
         ]
     return [why for why in found if why]

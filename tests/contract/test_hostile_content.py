@@ -190,7 +190,7 @@ def test_a_file_that_becomes_something_else_after_it_was_listed(swap, repo, tmp_
     os.unlink(os.path.join(repo, "late.py"))
     swap(os.path.join(repo, "late.py"))
     kept = indexes.Index(str(tmp_path / "i.db"), "1")
-    changed, gone = kept.stale(found)
+    changed, gone = kept.stale(repo, found)
     unread = kept.bring_up(repo, found, changed, gone, scan_file.scan)
     assert [path for path, _ in unread] == ["late.py"]
     assert [row.path for row in kept.files()] == ["ok.py"]

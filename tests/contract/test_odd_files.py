@@ -360,3 +360,33 @@ def test_the_resident_server_goes_on_and_leaves(thing, plugin_root, state, tmp_p
     assert done.returncode == 0
     assert b"passed through" not in done.stderr
     assert {answer["id"] for answer in answers} == set(range(len(EVENTS) + 1))
+
+
+def files_below(folder):
+    return sorted(
+        os.path.join(inner, name) for inner, _, names in os.walk(folder) for name in names
+    )
+
+
+@pytest.mark.parametrize("kind", sorted(KINDS))
+def test_files_of_our_own_state_that_became_something_else(kind, plugin_root, state, tmp_path):
+    (tmp_path / "t.jsonl").write_text("")
+    events = [event_of(name, str(tmp_path / "t.jsonl"), tmp_path) for name in EVENTS]
+    for name, event in zip(EVENTS, events):
+        asked(plugin_root, name, event)
+    (state / "live").mkdir(exist_ok=True)
+    (state / "rest").mkdir(exist_ok=True)
+    (state / "spool").mkdir(exist_ok=True)
+    own = [*files_below(state), str(state / "live" / "s-1"), str(state / "rest" / "s-1.json")]
+    own += [str(state / "spool" / "999999-1.jsonl")]
+    for path in own:
+        if os.path.basename(path).startswith("state.db"):
+            continue
+        if os.path.lexists(path):
+            os.unlink(path)
+        KINDS[kind](path)
+    for name, event in zip(EVENTS, events):
+        asked(plugin_root, name, dict(event, tool_use_id="toolu_2"))
+    argv = [sys.executable, "-I", "-S", os.path.join(plugin_root, "hooks", "savings.py")]
+    done = subprocess.run(argv, stdout=subprocess.PIPE, stderr=subprocess.PIPE, timeout=SOON)
+    assert (done.returncode, done.stderr) == (0, b"")

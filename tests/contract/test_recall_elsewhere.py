@@ -13,7 +13,7 @@ import pytest
 
 import plugin
 from contextkernel import marks
-from contextkernel.store import ledger, origin
+from contextkernel.store import ledger, origin, schema
 
 sys.path.insert(0, os.path.dirname(os.path.abspath(__file__)))
 from test_mcp import post, start  # noqa: E402, F401  (a fixture)
@@ -207,7 +207,7 @@ def test_old_receipts_are_honoured(home, hidden, recall, tmp_path, state, monkey
     handle, other = hidden(home), repository(tmp_path / "other", "b")
     shutil.rmtree(str(state / "spool"))
     with sqlite3.connect(str(state / "state.db")) as db:
-        db.executescript(ledger.MIGRATIONS[0] + "PRAGMA user_version = 1;")
+        db.executescript(schema.MIGRATIONS[0] + "PRAGMA user_version = 1;")
         db.execute(
             (
                 "INSERT INTO receipts (client, session, agent, generation, tool_use_id, handle, "

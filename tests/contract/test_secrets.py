@@ -309,15 +309,15 @@ def test_every_pattern_compiles():
     """They are compiled when they are needed: a wrong one would be found by a user's hook."""
     import re
 
-    from contextkernel import masking_kinds, masking_names, masking_tools
+    from contextkernel.masking import kinds, names, tools
 
-    for module in (masking, masking_kinds, masking_names, masking_tools):
+    for module in (masking, kinds, names, tools):
         for value in vars(module).values():
-            if isinstance(value, masking_names.Pattern):
+            if isinstance(value, names.Pattern):
                 re.compile(*value.given)
-    for _, before, value in masking_tools.PLACES:
+    for _, before, value in tools.PLACES:
         re.compile(f"({before.replace('(?i)', '', 1)})({value})")
-    for _, pattern in masking_kinds._SHAPES:
+    for _, pattern in kinds._SHAPES:
         re.compile(pattern)
 
 

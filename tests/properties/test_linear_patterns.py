@@ -17,6 +17,7 @@ from contextkernel.normalize.formats import (
     git_log,
     grep,
     html,
+    runners,
     test_runs,
 )
 from contextkernel.slicing.symptom import frames
@@ -188,12 +189,12 @@ CASES = {  # name: (what is asked, the simple form, parts that texts are made of
         ["FAILED", "not ok", " ", "a", "::", ":", ".py", ".ts", "[", "x"],
     ),
     "pytest stop": (
-        _matches(test_runs.RUNNERS["pytest"].stop),
+        _matches(runners.RUNNERS["pytest"].block_end),
         _matches(r"={3,} .*={3,}$|!{3,}|[\w./-]+\.py(?::| ).*\[ *\d+%\]$"),
         ["===", "=", " ", "a", "a.py:", "[ 5%]", "!!!"],
     ),
     "pytest verdict": (
-        _matches(test_runs.RUNNERS["pytest"].verdict),
+        _matches(runners.RUNNERS["pytest"].summary),
         _matches(
             r"={3,} .*\b(?:passed|failed|errors?|skipped|deselected|no tests ran)\b.* in "
             r".*=*$|\d+ (?:passed|failed|errors?|skipped|deselected|xfailed)\b.* in [\d.]+"
@@ -202,27 +203,27 @@ CASES = {  # name: (what is asked, the simple form, parts that texts are made of
         ["===", "= ", " ", "1", "passed", " failed", " in ", "2.", "!!!", "error"],
     ),
     "pytest names": (
-        _matches(test_runs.RUNNERS["pytest"].names),
+        _matches(runners.RUNNERS["pytest"].failed_name),
         _matches(r"(?:FAILED|ERROR) \S|\S+::\S.* (?:FAILED|ERROR)\b|(?:XPASS) \S"),
         ["a", ":", "::", " ", " FAILED", "ERROR", "XPASS "],
     ),
     "pytest passing": (
-        _matches(test_runs.RUNNERS["pytest"].passing),
+        _matches(runners.RUNNERS["pytest"].passing),
         _matches(r"\S+::.* (?:PASSED|SKIPPED|XFAIL)|(?:tests?/|\S+\.py )\S* *[.sxX]+ "),
         ["a", ":", "::", " ", " PASSED", "tests/", "b.py ", ".", "s", "x"],
     ),
     "jest begin": (
-        _matches(test_runs.RUNNERS["jest"].begin),
+        _matches(runners.RUNNERS["jest"].block_start),
         _matches(r"\s{1,4}● (?!Console\b)\S|\s*(?:FAIL|❯ FAIL)\s+\S+.* > |  +\d+\) \S"),
         ["FAIL", "❯ FAIL", " ", "a", " > ", ">", "1) ", "● "],
     ),
     "TAP begin": (
-        _matches(test_runs.RUNNERS["tap"].begin),
+        _matches(runners.RUNNERS["tap"].block_start),
         _matches(r"\s*not ok \d+(?!.*# (?:TODO|SKIP))"),
         [" ", "not ok ", "1", "23", "# TODO", "# SKIP", "a"],
     ),
     "gradle names": (
-        _matches(test_runs.RUNNERS["other"].names),
+        _matches(runners.RUNNERS["other"].failed_name),
         _matches(
             r"rspec \S+|\[  FAILED  \] \S|\s+\d+ - .* \(|\[ERROR\]   \S|.* > .* FAILED$"
             r"|\s*\d+/\d+ Test .*\*\*\*"

@@ -10,7 +10,7 @@ import re
 import pytest
 
 from contextkernel import marks
-from contextkernel.edits import fault_in_account, rebuild
+from contextkernel.edits import accounting_error, rebuild
 from contextkernel.normalize import Source, normalize
 from rounds import for_seeds, rounds
 
@@ -204,7 +204,7 @@ def check_laws(seed):
     text, source = drawn(seed)
     normal = normalize(text, source)
     lines = text.split("\n")
-    assert fault_in_account(text, normal) == ""
+    assert accounting_error(text, normal) == ""
     assert rebuild(normal, lambda number: lines[number - 1]) == text
     assert normalize(text, source) == normal
     assert normalize(normal.text, source).text == normal.text

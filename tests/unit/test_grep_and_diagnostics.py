@@ -8,8 +8,8 @@ import pytest
 
 from contextkernel.normalize import Source, normalize
 from contextkernel.normalize.commands import facts
-from contextkernel.normalize.formats.grep import _search
-from contextkernel.normalize.layout import Ask
+from contextkernel.normalize.formats.search_command import search_of
+from contextkernel.normalize.layout import Request
 
 HANDLE = "7f3a12bc90de"
 MANY = 1500
@@ -374,7 +374,7 @@ def test_compiler_lines_behind_grep_fold_too():
     ],
 )
 def test_what_a_command_says_of_its_search(command, paths, numbers):
-    assert _search(Ask(HANDLE, command=facts(command))) == (True, paths, numbers)
+    assert search_of(Request(HANDLE, command=facts(command))) == (True, paths, numbers)
 
 
 @pytest.mark.parametrize(
@@ -390,7 +390,7 @@ def test_what_a_command_says_of_its_search(command, paths, numbers):
     ],
 )
 def test_no_search(command):
-    assert not _search(Ask(HANDLE, command=facts(command))).any
+    assert not search_of(Request(HANDLE, command=facts(command))).is_search
 
 
 def test_hits_below_headings_keep_their_numbers():

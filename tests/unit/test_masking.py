@@ -95,3 +95,14 @@ def test_no_text_takes_long(piece):
     start = time.process_time()
     masked(piece * (4000 // len(piece)) + "-stdin with-token")
     assert time.process_time() - start < 0.3
+
+
+@pytest.mark.parametrize(
+    "text, seen",
+    [
+        ("curl https://a@.b@c.com/x", "curl https://***@c.com/x"),
+        ("ssh://a@.b@c.com/x", "ssh://a@.b@c.com/x"),
+    ],
+)
+def test_a_user_name_that_holds_an_at_sign_is_masked_as_one(text, seen):
+    assert masked(text) == seen

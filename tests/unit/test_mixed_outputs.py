@@ -6,7 +6,7 @@ import json
 
 import pytest
 
-from contextkernel.edits import fault_in_account
+from contextkernel.edits import accounting_error
 from contextkernel.normalize import Source, normalize
 
 STATUS = [
@@ -184,7 +184,7 @@ def commits(count, stat=False, body=("Text of the body.",)):
 def shown(command, lines, exit_code=0):
     text = "\n".join(lines) + "\n"
     normal = normalize(text, Source(command=command, exit_code=exit_code, handle="7f3a12bc90de"))
-    assert fault_in_account(text, normal) == ""
+    assert accounting_error(text, normal) == ""
     return normal.text
 
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from contextkernel.normalize import Source, normalize, page_of
+from contextkernel.normalize import Source, document_of, normalize
 from contextkernel.normalize.commands import facts
 
 LOG = "\n".join(
@@ -259,7 +259,7 @@ def test_handle_is_of_the_content():
     ],
 )
 def test_page(raw, lines):
-    assert page_of(raw).lines == lines
+    assert document_of(raw).lines == lines
 
 
 def test_carriage_returns_of_a_file_stay():

@@ -1,22 +1,28 @@
-"""Golden cases of T1: Markdown files under tests/corpus/t1, one folder per rule.
+"""Golden cases of the normal form: Markdown files under tests/corpus/t1, one folder per format.
 
 A case is a heading, a line `command: …  · exit: N`, a block `input`, and a block `output` or
-`unchanged`.  Escape,
-carriage return and backspace are written ␛ ␍ ␈.  UPDATE_CORPUS=1 rewrites the outputs; review is
-the diff.
+`unchanged`.  Escape, carriage return and backspace are written ␛ ␍ ␈.  UPDATE_CORPUS=1 rewrites
+the outputs; review is the diff.
 """
 
 from __future__ import annotations
 
+import importlib
 import os
 import re
+import sys
+import types
+from typing import NamedTuple
 
 import pytest
 
 from contextkernel import marks
-from contextkernel.edits import fault_in_account, rebuild
-from contextkernel.normalize import Source, normalize
-from contextkernel.normalize.formats import FORMATS
+from contextkernel import normalize as normalize_package
+from contextkernel.edits import accounting_error, rebuild
+from contextkernel.normalize import Source, formats, normalize
+from contextkernel.normalize.commands import facts
+from contextkernel.normalize.formats import FORMATS, Format
+from contextkernel.normalize.layout import Block, Layout, Rank, Request
 
 CORPUS = os.path.join(os.path.dirname(os.path.dirname(os.path.abspath(__file__))), "corpus", "t1")
 CASE = re.compile(
@@ -29,6 +35,7 @@ CASE = re.compile(
 )
 CONTROL = (("␛", "\x1b"), ("␍", "\r"), ("␈", "\b"))
 HANDLE = "7f3a12bc90de"
+PACKAGE = "contextkernel.normalize.formats."
 
 
 def files():
@@ -76,7 +83,7 @@ def test_case(path, case):
     source = Source(command=case.group("command"), exit_code=int(case.group("code")), handle=HANDLE)
     normal = normalize(text, source)
     lines = text.split("\n")
-    assert fault_in_account(text, normal) == ""
+    assert accounting_error(text, normal) == ""
     assert rebuild(normal, lambda number: lines[number - 1]) == text
     assert normalize(normal.text, source).text == normal.text
     if case.group("kind") == "unchanged":
@@ -105,16 +112,178 @@ def rewrite(path, case, shown):
         handle.write(text.replace(block, fresh))
 
 
-def test_every_format_has_a_changed_and_an_unchanged_case():
-    kinds = {}
+WITHOUT_ROW = ("plain", "terminal")  # what no format knows; what is cleaned before one is asked
+HOW = "UPDATE_CORPUS=1 bash tests/run -k corpus"
+
+
+class Known(NamedTuple):
+    """A case and the row that lays it out; None where no row knows its text."""
+
+    folder: str
+    name: str
+    kind: str
+    chars: int
+    row: Format | None
+
+
+def folder_of(row):
+    return (row.arguments or (row.module,))[0]
+
+
+def known_cases():
     for param in cases():
-        path, match = param.values
-        kinds.setdefault(os.path.basename(os.path.dirname(path)), set()).add(match.group("kind"))
-    for folder in {(row.arguments or (row.module,))[0] for row in FORMATS} | {"plain", "terminal"}:
-        missing = sorted({"output", "unchanged"} - kinds.get(folder, set()))
-        assert not missing, (
-            f"tests/corpus/t1/{folder}/ has no case with a block " + " nor one with ".join(missing)
+        path, case = param.values
+        text = decoded(case.group("input"))
+        document = normalize_package.document_of(text)
+        command = facts(case.group("command"))
+        request = Request(HANDLE, int(case.group("code")), command=command)
+        sample = "\n".join(document.lines)
+        row_and_layout = formats.known(document, request, sample)
+        yield Known(
+            os.path.basename(os.path.dirname(path)),
+            case.group("name"),
+            case.group("kind"),
+            len(text),
+            row_and_layout[0] if row_and_layout else None,
         )
+
+
+def missing_cases(rows, known):
+    """What to write for rows that have no changed or no unchanged case."""
+    there = {(case.folder, case.kind) for case in known}
+    folders = dict.fromkeys([folder_of(row) for row in rows] + list(WITHOUT_ROW))
+    return [
+        f"no {kind} case: write one to tests/corpus/t1/{folder}/NAME.md"
+        + (f" with an empty output, then run {HOW}" if kind == "output" else "")
+        for folder in folders
+        for kind in ("output", "unchanged")
+        if (folder, kind) not in there
+    ]
+
+
+def missing_rows(rows, known):
+    """Folders of cases that belong to no row."""
+    folders = {folder_of(row) for row in rows}.union(WITHOUT_ROW)
+    return [
+        f"tests/corpus/t1/{folder} has cases and no row: write one in normalize/formats/__init__.py"
+        " (of a test runner: in runners.py)"
+        for folder in sorted({case.folder for case in known} - folders)
+    ]
+
+
+def short_twins(known):
+    """Unchanged cases so short that no format is asked about them."""
+    return [
+        f"{case.folder}, {case.name!r}: {case.chars} characters prove nothing, any text under "
+        f"{normalize_package.MIN_BYTES} passes; make it longer"
+        for case in known
+        if case.kind == "unchanged" and case.chars < normalize_package.MIN_BYTES
+    ]
+
+
+def shadowed_cases(known):
+    """Changed cases that another row takes than their own."""
+    return [
+        f"{case.folder}, {case.name!r}: the row {case.row.name!r} takes it first; move that row "
+        "below, or narrow its content"
+        if case.row
+        else f"{case.folder}, {case.name!r}: no row takes it; widen the command, hints or content"
+        for case in known
+        if case.kind == "output"
+        and (folder_of(case.row) if case.row else "")
+        != ("" if case.folder in WITHOUT_ROW else case.folder)
+    ]
+
+
+def unreached_rows(rows, known):
+    """Rows that take no changed case."""
+    reached = {case.row for case in known if case.kind == "output"}
+    return [
+        f"row {number}, {row.name!r} of {row.module}: no case reaches it; write one whose text no "
+        "row above takes, or delete the row"
+        for number, row in enumerate(rows)
+        if row not in reached
+    ]
+
+
+@pytest.fixture(scope="module")
+def known():
+    return list(known_cases())
+
+
+def test_every_row_has_a_changed_and_an_unchanged_case(known):
+    assert missing_cases(FORMATS, known) == []
+
+
+def test_every_folder_of_cases_has_a_row(known):
+    assert missing_rows(FORMATS, known) == []
+
+
+def test_every_unchanged_case_is_long_enough_to_prove_something(known):
+    assert short_twins(known) == []
+
+
+def test_every_changed_case_is_laid_out_by_its_own_row(known):
+    assert shadowed_cases(known) == []
+
+
+def test_every_row_is_reached(known):
+    assert unreached_rows(FORMATS, known) == []
+
+
+def test_every_module_that_lays_out_has_a_row():
+    folder = os.path.dirname(formats.__file__)
+    names = {name[:-3] for name in os.listdir(folder) if name.endswith(".py")} - {"__init__"}
+    makers = {name for name in names if hasattr(importlib.import_module(PACKAGE + name), "layout")}
+    strays = sorted(makers - {row.module for row in FORMATS} - {"plain"})
+    assert strays == [], "write a row for each in normalize/formats/__init__.py"
+
+
+def greedy(monkeypatch, place):
+    """The table with a row at `place` that takes any text."""
+    row = Format("greedy", "", (), "", "greedy")
+    module = types.ModuleType(PACKAGE + "greedy")
+    module.layout = lambda document, request: Layout([Block(0, 0, Rank.MUST)])
+    monkeypatch.setitem(sys.modules, PACKAGE + "greedy", module)
+    rows = FORMATS[:place] + (row,) + FORMATS[place:]
+    monkeypatch.setattr(formats, "FORMATS", rows)
+    return rows
+
+
+def test_a_row_without_cases_is_named(known):
+    row = Format("new", "", (), "", "new_format")
+    first, second = missing_cases(FORMATS + (row,), known)
+    assert "no output case: write one to tests/corpus/t1/new_format/NAME.md" in first
+    assert "no unchanged case" in second
+
+
+def test_a_case_without_a_row_is_named(known):
+    case = Known("new_format", "a case", "output", 900, None)
+    (fault,) = missing_rows(FORMATS, known + [case])
+    assert "tests/corpus/t1/new_format has cases and no row" in fault
+
+
+def test_a_twin_under_the_least_size_is_named():
+    least = normalize_package.MIN_BYTES
+    cases = [Known("diff", str(n), "unchanged", n, None) for n in (least - 1, least)]
+    (fault,) = short_twins(cases)
+    assert f"diff, '{least - 1}'" in fault
+
+
+def test_a_row_that_takes_the_texts_of_others_is_named(monkeypatch):
+    rows = greedy(monkeypatch, 0)
+    taken = list(known_cases())
+    assert any("the row 'greedy' takes it first" in fault for fault in shadowed_cases(taken))
+    assert any("row 1, 'diff'" in fault for fault in unreached_rows(rows, taken))
+
+
+def test_a_row_that_none_of_the_cases_reaches_is_named(monkeypatch):
+    rows = greedy(monkeypatch, len(FORMATS))
+    without_plain = [case for case in known_cases() if case.folder not in WITHOUT_ROW]
+    assert unreached_rows(rows, without_plain) == [
+        f"row {len(FORMATS)}, 'greedy' of greedy: no case reaches it; write one whose text no row "
+        "above takes, or delete the row"
+    ]
 
 
 def test_every_heading_is_a_case():

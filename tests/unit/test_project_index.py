@@ -90,6 +90,80 @@ def check_incremental(seed, tmp_path):
         kept.close()
 
 
+def names_in(kept):
+    return [one[0] for row in kept.files() for one in kept.facts(row.number)[1]]
+
+
+@pytest.mark.parametrize("way", ["rewritten", "renamed over"])
+def test_other_content_of_the_same_size_and_mtime_is_noticed(tmp_path, way):
+    root = tmp_path / "repo"
+    root.mkdir()
+    path = root / "a.py"
+    path.write_text("def alpha(): pass\n")
+    os.utime(path, ns=(10**18, 10**18))
+    refreshed(root, tmp_path / "i.db").close()
+    new = path if way == "rewritten" else root / "new"
+    new.write_text("def omega(): pass\n")
+    os.utime(new, ns=(10**18, 10**18))
+    os.replace(new, path)
+    assert names_in(refreshed(root, tmp_path / "i.db")) == ["omega"]
+
+
+TICK = 10**18  # ns
+
+
+@pytest.mark.parametrize(
+    "seen, noticed",
+    [(TICK, True), (TICK + 1_900_000_000, True), (TICK + 2_100_000_000, False)],
+    ids=["within a tick", "within the coarsest tick", "later: no clock tells it"],
+)
+def test_a_change_within_one_tick_of_the_clock_is_found_by_content(
+    tmp_path, monkeypatch, seen, noticed
+):
+    root = tmp_path / "repo"
+    root.mkdir()
+    listed = {"a.py": (18, TICK, TICK, 7), "b.py": (18, 1, 1, 8)}
+    for name in listed:
+        (root / name).write_text("def alpha(): pass\n")
+    kept = indexes.Index(str(tmp_path / "i.db"), "1")
+    monkeypatch.setattr(indexes.time, "time_ns", lambda: seen)
+    kept.refresh(str(root), listed, scan_file.scan)
+    (root / "a.py").write_text("def omega(): pass\n")
+    assert kept.stale(str(root), listed) == ((["a.py"] if noticed else []), [])
+
+
+def test_what_is_as_it_was_is_read_once_more_and_then_sure(tmp_path, monkeypatch):
+    root = tmp_path / "repo"
+    root.mkdir()
+    (root / "a.py").write_text("def alpha(): pass\n")
+    listed = {"a.py": (18, TICK, TICK, 7)}
+    kept = indexes.Index(str(tmp_path / "i.db"), "1")
+    monkeypatch.setattr(indexes.time, "time_ns", lambda: TICK)
+    kept.refresh(str(root), listed, scan_file.scan)
+    monkeypatch.setattr(indexes.time, "time_ns", lambda: TICK + 10**10)
+    read = []
+    real = indexes._bytes_of
+    monkeypatch.setattr(indexes, "_bytes_of", lambda path: read.append(path) or real(path))
+    assert kept.stale(str(root), listed) == ([], [])
+    assert kept.stale(str(root), listed) == ([], [])
+    assert len(read) == 1
+
+
+def test_a_build_past_its_time_keeps_what_is_done(tmp_path, monkeypatch):
+    root = tmp_path / "repo"
+    root.mkdir()
+    for number in range(9):
+        (root / f"f{number}.py").write_text(f"def f{number}(): pass\n")
+    clock = iter(range(1000))
+    monkeypatch.setattr(indexes.time, "monotonic", lambda: next(clock))
+    kept = indexes.Index(str(tmp_path / "i.db"), "1")
+    kept.refresh(str(root), sources(root), scan_file.scan, deadline=4)
+    done = len(kept.files())
+    assert 0 < done < 9
+    kept.refresh(str(root), sources(root), scan_file.scan)
+    assert len(kept.files()) == 9
+
+
 def segments_of(kept, table):
     return kept.base.execute("SELECT COUNT(DISTINCT segment) FROM " + table).fetchone()[0]
 

@@ -11,7 +11,7 @@ import re
 import pytest
 
 import plugin
-from contextkernel.slicing import select
+from contextkernel.slicing import candidates
 from contextkernel.slicing.languages import python
 from contextkernel.slicing.scan import subtokens
 from contextkernel.slicing.symptom import frames
@@ -206,12 +206,13 @@ def test_blanking_is_that_of_a_plain_walk(record_property):
     ],
 )
 def test_a_run_of_words_of_a_message(text, has):
-    runs = select._runs([("nothing", "of", "it"), ("cannot", "reindex", "on")])
-    assert select._with_a_run(text.encode("ascii", "replace"), runs, 1) == ({0} if has else set())
-    assert select._with_a_run((f"x\n\0\n{text}\n\0\n").encode("ascii", "replace"), runs, 3) == (
+    runs = candidates._runs([("nothing", "of", "it"), ("cannot", "reindex", "on")])
+    found = candidates._with_a_run(text.encode("ascii", "replace"), runs, 1)
+    assert found == ({0} if has else set())
+    assert candidates._with_a_run((f"x\n\0\n{text}\n\0\n").encode("ascii", "replace"), runs, 3) == (
         {1} if has else set()
     )
-    assert select._with_a_run(b"cannot\n\0\nreindex on", runs, 2) == set(), "not across a break"
+    assert candidates._with_a_run(b"cannot\n\0\nreindex on", runs, 2) == set(), "not across a break"
 
 
 def test_what_blocks_tell_is_what_each_tells_alone():
@@ -224,7 +225,7 @@ def test_what_blocks_tell_is_what_each_tells_alone():
         "reader 12 READ_TEXT readText Reader's",
         "\n",
     ]
-    together = select._Told(worth).worths("\n\0\n".join(blocks).encode("ascii", "replace"))
+    together = candidates.TermScorer(worth).worths("\n\0\n".join(blocks).encode("ascii", "replace"))
     alone = []
     for block in blocks:
         times = {piece: 0 for piece in worth}
@@ -233,7 +234,7 @@ def test_what_blocks_tell_is_what_each_tells_alone():
                 times[piece] = times.get(piece, 0) + 1
         alone.append(
             sum(
-                worth[piece] * times[piece] * (select.K1 + 1) / (times[piece] + select.K1)
+                worth[piece] * times[piece] * (candidates.K1 + 1) / (times[piece] + candidates.K1)
                 for piece in worth
                 if times[piece]
             )

@@ -6,8 +6,10 @@ from __future__ import annotations
 
 import json
 import os
+import signal
 import subprocess
 import sys
+import time
 import types
 
 import pytest
@@ -132,8 +134,8 @@ def test_frames_stay_at_every_depth_and_budget(shop, options, budget):
 
 def test_an_unsatisfiable_budget_is_said(shop):
     text = repo_slice.answer(str(shop), TRACE, repo_slice.Request(1))
-    assert "the budget of 1 tokens holds not even" in text
-    assert "smallest" in text
+    assert "more than the budget of 1." in text
+    assert "Even the smallest answer needs ~" in text
 
 
 def test_depth_keeps_to_the_imports_of_the_seeds(shop):
@@ -267,8 +269,7 @@ def test_without_waiting_an_old_index_names_what_changed(shop, monkeypatch):
     assert found["index"]["building"]
     assert started[0][-1] == "--build"
     assert any(
-        "older than the files: 1 changed since, shop/far.py" in line
-        for line in found["blind_spots"]
+        "the index is out of date for 1 file: shop/far.py" in line for line in found["blind_spots"]
     )
 
 
@@ -295,6 +296,44 @@ def test_the_child_brings_the_index_up_to_date(shop):
             repo_slice.indexes.file_of(str(shop)), repo_slice.operator_hash(repo_slice.SCANNERS)
         ).files()
     ) == len(FILES)
+
+
+def test_a_build_that_nobody_waits_for_ends_by_the_clock(shop, tmp_path):
+    """Its only argument makes the limit small; a scan that does not come back is ended as well."""
+    for number in range(3000):
+        (shop / f"shop/more_{number}.py").write_text("def more():\n    pass\n" * 200)
+    started = time.monotonic()
+    ran = subprocess.run(
+        [sys.executable, "-I", "-S", *ENTRY, "--repo", str(shop), "--build", "--build-seconds", "0"]
+    )
+    assert time.monotonic() - started < 60
+    assert ran.returncode == 0
+    kept = repo_slice.indexes.Index(
+        repo_slice.indexes.file_of(str(shop)), repo_slice.operator_hash(repo_slice.SCANNERS)
+    )
+    assert len(kept.files()) < 3000
+
+
+def test_a_build_whose_scan_never_ends_is_ended(shop):
+    program = (
+        "import sys, time; sys.path.insert(0, sys.argv[1])\n"
+        "from contextkernel.commands import slice\n"
+        "slice.LAST_COMMIT_SECONDS = 0.5\n"
+        "slice.build = lambda root, seconds: time.sleep(60)\n"
+        "slice.main(['--repo', sys.argv[2], '--build', '--build-seconds', '0'])\n"
+    )
+    ran = subprocess.run([sys.executable, "-c", program, os.path.dirname(ENTRY[0]), str(shop)])
+    assert ran.returncode == -signal.SIGALRM
+
+
+def test_files_over_the_limit_are_named_and_still_reached(shop):
+    (shop / "shop/large.py").write_text("X = 1\n" * 200_000 + "def load():\n    raise KeyError\n")
+    named = 'File "/x/shop/large.py", line 200002, in load\nShelfError: open shelf'
+    found = sliced(shop, "--wait", "--budget", "2000", text=named)
+    assert found["files"][0]["path"] == "shop/large.py"
+    assert ("shop/large.py", 200_002) in lines_of(found)
+    shown = repo_slice.answer(str(shop), "ShelfError: open shelf", repo_slice.Request(2000))
+    assert "  over 1 MB, not scanned, read by path: shop/large.py\n" in shown
 
 
 @pytest.mark.parametrize(

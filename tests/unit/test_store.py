@@ -14,7 +14,8 @@ import zlib
 import pytest
 
 from contextkernel import savings
-from contextkernel.store import backoff, blobs, ledger, presence, recorder, settings, spool
+from contextkernel.receipt import Receipt
+from contextkernel.store import backoff, blobs, ledger, presence, recorder, schema, settings, spool
 from rounds import drawing
 
 
@@ -139,11 +140,11 @@ def test_schema_moves_forward_and_rows_stay(monkeypatch):
     books.take("receipt", {"session": "s", "tool_use_id": "t", "raw": 5})
     books.close()
     monkeypatch.setattr(
-        ledger,
+        schema,
         "MIGRATIONS",
-        {**ledger.MIGRATIONS, ledger.SCHEMA: "ALTER TABLE receipts ADD COLUMN extra TEXT;"},
+        {**schema.MIGRATIONS, schema.SCHEMA: "ALTER TABLE receipts ADD COLUMN extra TEXT;"},
     )
-    monkeypatch.setattr(ledger, "SCHEMA", ledger.SCHEMA + 1)
+    monkeypatch.setattr(schema, "SCHEMA", schema.SCHEMA + 1)
     rows = ledger.open_ledger().rows("SELECT * FROM receipts")
     assert rows[0]["raw"] == 5
     assert "extra" in rows[0]
@@ -348,3 +349,13 @@ def test_a_relative_state_folder_is_one_folder_from_everywhere(tmp_path, monkeyp
     monkeypatch.chdir("/")
     assert blobs.get(handle) == b"x"
     assert settings.data_root() == str(tmp_path / "some" / "state")
+
+
+def test_a_receipt_is_one_list_of_fields_everywhere():
+    books = ledger.open_ledger()
+    columns = [row["name"] for row in books.rows("PRAGMA table_info(receipts)")]
+    assert sorted(columns) == sorted(Receipt._fields)
+    given = Receipt(session="s", tool_use_id="t", raw=7, shown=3, generation=0, at=5.0)
+    assert books.take("receipt", given.as_row())
+    assert books.receipts("session = ?", ("s",)) == [given]
+    assert Receipt.of_row(dict(given.as_row(), of_tomorrow=1)) == given

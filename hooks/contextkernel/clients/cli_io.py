@@ -15,7 +15,7 @@ def run(main: Callable[[list[str]], int], argv: list[str], name: str) -> int:
     """
     for stream, mode in (("stdin", "r"), ("stdout", "w"), ("stderr", "w")):
         if getattr(sys, stream) is None:  # its descriptor was closed from the start
-            setattr(sys, stream, open(os.devnull, mode, encoding="utf-8"))
+            setattr(sys, stream, open(os.devnull, mode, encoding="utf-8"))  # noqa: SIM115
     try:
         code = main(argv)
         sys.stdout.flush()

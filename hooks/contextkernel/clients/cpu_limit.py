@@ -28,6 +28,7 @@ import time
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
+    import subprocess
     from typing import Any, Callable
 
 # CPU seconds of one call: LEAST and PER_BYTE up to USUAL, BULK a byte up to MOST.  An ordinary
@@ -70,7 +71,9 @@ def seconds_for(size: int, waited: float = 0.0) -> float:
     return min(alone, WAITED_MOST - waited) if waited > TOO_LITTLE else alone
 
 
-def call(function: Callable, arguments: tuple, size: int, since: float | None = None) -> Any:
+def call(
+    function: Callable[..., Any], arguments: tuple[Any, ...], size: int, since: float | None = None
+) -> Any:
     """What `function(*arguments)` returns, computed elsewhere: a function of a module's top level,
     values that marshal knows.
 
@@ -87,7 +90,9 @@ def call(function: Callable, arguments: tuple, size: int, since: float | None = 
     return _forked(function, arguments, seconds, 4 * clock)  # nobody waits behind a script
 
 
-def _forked(function: Callable, arguments: tuple, seconds: float, clock: float) -> Any:
+def _forked(
+    function: Callable[..., Any], arguments: tuple[Any, ...], seconds: float, clock: float
+) -> Any:
     said, saying = os.pipe()
     try:
         child = os.fork()
@@ -103,12 +108,12 @@ def _forked(function: Callable, arguments: tuple, seconds: float, clock: float) 
                 signal.setitimer(signal.ITIMER_REAL, clock)
             _answer(saying, function, arguments, seconds)
         finally:  # whatever happened is said, and nothing of the caller's runs twice
-            error = sys.exc_info()[1]
-            if error is not None:
-                _say(saying, FAULT, _words(error))
+            raised = sys.exc_info()[1]
+            if raised is not None:
+                _say(saying, FAULT, _words(raised))
             os._exit(0)
     os.close(saying)
-    parts = []
+    parts: list[bytes] = []
     try:
         while not parts or parts[-1]:
             parts.append(os.read(said, 1 << 20))
@@ -127,7 +132,7 @@ class Worker:
         import threading
 
         self.script = script  # calls `serve`
-        self._process = None
+        self._process: subprocess.Popen[bytes] | None = None
         self._lock = threading.Lock()
         self._timer = threading.Timer
 
@@ -136,7 +141,7 @@ class Worker:
         with self._lock:
             self._running()
 
-    def _running(self):
+    def _running(self) -> subprocess.Popen[bytes]:
         if self._process is None or self._process.poll() is not None:
             import subprocess  # late: the server has it
 
@@ -149,7 +154,9 @@ class Worker:
             )
         return self._process
 
-    def call(self, function: Callable, arguments: tuple, seconds: float, clock: float) -> Any:
+    def call(
+        self, function: Callable[..., Any], arguments: tuple[Any, ...], seconds: float, clock: float
+    ) -> Any:
         """As the module's `call`."""
         task = marshal.dumps((function.__module__, function.__name__, arguments, seconds))
         with self._lock:
@@ -157,17 +164,20 @@ class Worker:
                 process = self._running()
             except OSError as error:
                 raise OperatorError(f"no worker: {error}") from None
+            asking, said_by = process.stdin, process.stdout
+            assert asking is not None
+            assert said_by is not None
             timer = self._timer(
                 clock, process.send_signal, (signal.SIGPROF if HAS_TIMER else signal.SIGTERM,)
             )
             timer.daemon = True
             timer.start()
             try:
-                process.stdin.write(len(task).to_bytes(8, "little") + task)
-                process.stdin.flush()
-                said = process.stdout.read(HEAD)
+                asking.write(len(task).to_bytes(8, "little") + task)
+                asking.flush()
+                said = said_by.read(HEAD)
                 answers = said[:1] in (VALUE, FAULT)
-                said += process.stdout.read(_size(said)) if answers else process.stdout.read()
+                said += said_by.read(_size(said) if answers else -1)
             except OSError as error:
                 self.end()
                 raise OperatorError(f"worker: {error}") from None
@@ -183,11 +193,12 @@ class Worker:
             process, self._process = self._process, None
             process.kill()
             process.wait()
-            process.stdout.close()
-            try:
-                process.stdin.close()
-            except OSError:
-                pass  # what it did not read goes nowhere
+            for pipe in (process.stdout, process.stdin):
+                try:
+                    if pipe is not None:
+                        pipe.close()
+                except OSError:
+                    pass  # what it did not read goes nowhere
 
 
 def serve() -> int:
@@ -205,7 +216,9 @@ def serve() -> int:
         _answer(saying, getattr(importlib.import_module(module), name), arguments, seconds)
 
 
-def _answer(saying: int, function: Callable, arguments: tuple, seconds: float) -> None:
+def _answer(
+    saying: int, function: Callable[..., Any], arguments: tuple[Any, ...], seconds: float
+) -> None:
     if HAS_TIMER:
         signal.setitimer(signal.ITIMER_PROF, seconds)
     value = function(*arguments)

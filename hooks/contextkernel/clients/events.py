@@ -12,6 +12,10 @@ import json
 import re
 from typing import NamedTuple
 
+TYPE_CHECKING = False  # typing costs 3 ms of a hook
+if TYPE_CHECKING:
+    from typing import Any
+
 CLAUDE_SERVER = "plugin:context-kernel:kernel"  # the name Claude Code gives the server of a plugin
 HOOK_TOOL = "hook"
 OURS = "mcp__plugin_context-kernel_kernel__.*"
@@ -121,7 +125,7 @@ EVENTS = (
 )
 
 
-def decode(arguments: dict) -> dict:
+def decode(arguments: dict[str, Any]) -> dict[str, Any]:
     """The event as a script would have read it: absent fields left out, objects decoded from their
     JSON text.
 
@@ -168,14 +172,14 @@ def _is_content(value: object) -> bool:
     )
 
 
-def _group(matcher: str, hook: dict, when: str = "") -> dict:
+def _group(matcher: str, hook: dict[str, Any], when: str = "") -> dict[str, Any]:
     return dict(
         {"matcher": matcher} if matcher else {},
         hooks=[dict(hook, **({"if": when} if when else {}))],
     )
 
 
-def _resident(event: Event) -> dict:
+def _resident(event: Event) -> dict[str, Any]:
     fields = {name: f"${{{name}}}" for name in COMMON + event.fields}
     fields.update(hook_event_name=event.name, ck_client="claude", ck_lane="resident")
     return {
@@ -187,7 +191,7 @@ def _resident(event: Event) -> dict:
     }
 
 
-def plugin_hooks() -> dict:
+def plugin_hooks() -> dict[str, Any]:
     """The content of the plugin's hooks.json for Claude Code: {"description", "hooks"}.
 
     Script entries use the shell form, which every client from 2.1.121 on runs, and name the root by
@@ -195,7 +199,7 @@ def plugin_hooks() -> dict:
     environment (no braces: the client does not expand it into the shell text, so any folder name is
     safe).
     """
-    hooks: dict[str, list[dict]] = {}
+    hooks: dict[str, list[dict[str, Any]]] = {}
     for event in EVENTS:
         groups = hooks.setdefault(event.name, [])
         if event.resident is not None:
@@ -219,15 +223,15 @@ def _quoted(text: str) -> str:
     return "'" + text.replace("'", "'\\''") + "'"
 
 
-def settings_hooks(python: str, root: str) -> dict:
+def settings_hooks(python: str, root: str) -> dict[str, Any]:
     """The script lane for the user's settings.json: event name -> groups. `python` and `root`
     are absolute paths.
     """
-    hooks: dict[str, list[dict]] = {}
+    hooks: dict[str, list[dict[str, Any]]] = {}
     for event in EVENTS:
         if event.settings is not None:
             command = FAILING_OPEN % (
-                "%s -I -S %s" % (_quoted(python), _quoted(f"{root}/hooks/{event.module}.py"))
+                f"{_quoted(python)} -I -S {_quoted(f'{root}/hooks/{event.module}.py')}"
             )
             hooks.setdefault(event.name, []).append(
                 _group(
@@ -252,7 +256,7 @@ def is_settings_hook(command: object, root: str) -> bool:
     )
 
 
-def codex_hooks(python: str = "python3") -> dict:
+def codex_hooks(python: str = "python3") -> dict[str, Any]:
     """The content of the Codex bundle's hooks.json. Command hooks: every Codex with plugins runs
     them; resident ones need 0.150.
 
@@ -277,6 +281,6 @@ def codex_hooks(python: str = "python3") -> dict:
     }
 
 
-def as_text(hooks: dict) -> str:
+def as_text(hooks: dict[str, Any]) -> str:
     """A hook file as it is committed."""
     return json.dumps(hooks, indent=1) + "\n"

@@ -9,7 +9,7 @@ import sys
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from typing import Callable
+    from typing import Any, Callable
 
 
 LARGEST = 64 << 20  # bytes of an event, as in the resident lane (rpc.LONGEST_LINE)
@@ -20,16 +20,19 @@ def client_of(argv: list[str]) -> str:
     return "codex" if "--client" in argv[1:] and "codex" in argv[1:] else "claude"
 
 
-def run(handle: Callable[[dict], dict], passes: Callable[[bytes], bool] | None = None) -> int:
+def run(
+    handle: Callable[[dict[str, Any]], dict[str, Any]],
+    passes: Callable[[bytes], bool] | None = None,
+) -> int:
     """0. Reads the event, answers with what `handle` returns ({}: nothing is printed).
 
     `passes(raw)` may say from the bytes alone that there is nothing to do: such an event costs no
     JSON.  Whatever goes
     wrong, the original passes: nothing on stdout, one line on stderr, one row in the ledger.
     """
-    event: dict = {}
+    event: dict[str, Any] = {}
     if sys.stderr is None:  # started with descriptor 2 closed
-        sys.stderr = open(os.devnull, "w")
+        sys.stderr = open(os.devnull, "w")  # noqa: SIM115
     try:
         raw = sys.stdin.buffer.read(LARGEST + 1)
         from contextkernel.store import settings  # late: inside of what may fail
@@ -47,7 +50,7 @@ def run(handle: Callable[[dict], dict], passes: Callable[[bytes], bool] | None =
         event.update(ck_client=client_of(sys.argv), ck_lane="script", ck_since=None)
         reply = handle(event)
         answer = json.dumps(reply).encode("ascii") if reply else b""
-    except Exception as error:  # the edge of the product: a hook never breaks the session
+    except Exception as error:  # noqa: BLE001  the edge of the product: a hook never breaks the session
         answer = b""
         _note(event, error)
     try:

@@ -4,62 +4,48 @@ holds an allow decision for Claude Code.
 
 from __future__ import annotations
 
-CODEX_MOST = 10000  # characters: Codex cuts longer feedback itself
+from contextkernel.clients import limits
+
+TYPE_CHECKING = False  # typing costs 3 ms of a hook
+if TYPE_CHECKING:
+    from typing import Any
+
+    from contextkernel.clients.tool_call import ToolCall
+
+    Reply = dict[str, Any]
 
 
-def replace_output(event: dict, response, text: str) -> dict:
+def replace_output(call: ToolCall, response: Any, text: str, context: str = "") -> Reply:
     """The reply that makes the model read the new output: `response` in the tool's own shape,
-    `text` the same as plain text.
+    `text` the same as plain text; `context` is added where the client takes both.
 
     Codex has no such field: in direct mode `continue: false` with a reason replaces what the model
-    reads; in code mode
-    (ids that start with `exec-`) nothing can, and a text over 10,000 characters would be cut there:
-    {} for both.
+    reads, and is voided by unknown keys; in code mode (ids that start with `exec-`) nothing can,
+    and a text that is too long would be cut there: {} for both.
     """
-    if event.get("ck_client") == "codex":
-        if str(event.get("tool_use_id", "")).startswith("exec-") or len(text) > CODEX_MOST:
+    if call.client == "codex":
+        if call.use.startswith("exec-") or len(text) > limits.CODEX_REPLY_MAX_CHARS:
             return {}
         return {"continue": False, "reason": text}
-    return {"hookSpecificOutput": {"hookEventName": "PostToolUse", "updatedToolOutput": response}}
+    inner = {"hookEventName": "PostToolUse", "updatedToolOutput": response}
+    return {"hookSpecificOutput": dict(inner, additionalContext=context) if context else inner}
 
 
-def add_context(event: dict, text: str) -> dict:
-    """The reply that adds text to the model's context; {} for no text."""
+def add_context(event: str, text: str) -> Reply:
+    """The reply to an event, by its name, that adds text to the model's context; {} for no text."""
     if not text:
         return {}
-    return {
-        "hookSpecificOutput": {
-            "hookEventName": event.get("hook_event_name", ""),
-            "additionalContext": text,
-        }
-    }
+    return {"hookSpecificOutput": {"hookEventName": event, "additionalContext": text}}
 
 
-def with_context(event: dict, reply: dict, text: str) -> dict:
-    """A reply with context added to whatever it says already. Codex gets no mixture: its
-    replacement is voided by unknown keys.
-    """
-    if not text or (reply and event.get("ck_client") == "codex"):
-        return reply
-    inner = dict(
-        reply.get("hookSpecificOutput") or {"hookEventName": event.get("hook_event_name", "")}
-    )
-    inner["additionalContext"] = "\n".join(
-        part for part in (inner.get("additionalContext"), text) if part
-    )
-    return dict(reply, hookSpecificOutput=inner)
-
-
-def update_input(event: dict, new_input: dict) -> dict:
+def update_input(new_input: dict[str, Any]) -> Reply:
     """The reply that runs a tool with another input: the whole input, never merged. No decision:
     the user's rules apply to it.
     """
     return {"hookSpecificOutput": {"hookEventName": "PreToolUse", "updatedInput": new_input}}
 
 
-def reads_raw(event: dict, names: list[str]) -> bool:
-    """Whether an event belongs to an agent, named bare or in our plugin's scope, that is to get
-    raw output.
-    """
-    scope, _, name = str(event.get("agent_type") or "").rpartition(":")
+def reads_raw(agent_type: str, names: list[str]) -> bool:
+    """Whether an agent of a type, named bare or in our plugin's scope, is to get raw output."""
+    scope, _, name = agent_type.rpartition(":")
     return bool(name) and name in names and scope in ("", "context-kernel")

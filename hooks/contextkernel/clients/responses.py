@@ -9,17 +9,11 @@ from __future__ import annotations
 
 from collections import namedtuple
 
+from contextkernel.clients import limits
+
 TYPE_CHECKING = False  # typing costs 3 ms of a hook
 if TYPE_CHECKING:
-    pass
-
-BASH_MOST = (
-    30000  # characters: beyond, the client spills the result to a file and shows 2,000 of them
-)
-GREP_MOST = 20000
-MCP_MOST = 50000
-OTHER_MOST = 100000
-PREVIEW = 2240  # bytes: the client's `<persisted-output>` wrapper with its 2,000-character preview
+    from typing import Any, Callable
 
 
 _IS_NAME = r"[$@_]{0,2}[A-Za-z]{1,24}\d{0,3}(?:[_.-]{1,2}[A-Za-z]{1,24}\d{0,3}){0,6}"
@@ -35,9 +29,13 @@ class Output(namedtuple("Output", "texts most rebuild whole", defaults=("",))):
     """
 
     __slots__ = ()
+    texts: list[str]
+    most: int
+    rebuild: Callable[[list[str]], Any]
+    whole: str
 
 
-def read(tool: str, response) -> Output | None:
+def read(tool: str, response: Any) -> Output | None:
     """The texts of a response in a shape we know, else None."""
     reader = _mcp if tool.startswith("mcp__") else _READERS.get(tool)
     return reader(response) if reader else None
@@ -47,10 +45,10 @@ def host_bytes(tool: str, size: int, most: int) -> int:
     """Bytes that the client alone would show of a result of `size` bytes, given its inline limit
     (characters ~ bytes).
     """
-    return size if size <= most else min(size, PREVIEW)
+    return size if size <= most else min(size, limits.PREVIEW_BYTES)
 
 
-def is_other(tool: str, response) -> bool:
+def is_other(tool: str, response: Any) -> bool:
     """Whether a response that `read` leaves alone has a shape we know: images, stubs, background
     tasks, tools without long output.
     """
@@ -68,7 +66,7 @@ def is_other(tool: str, response) -> bool:
     )
 
 
-def raw_cell(path: str, text: str) -> dict:
+def raw_cell(path: str, text: str) -> dict[str, Any]:
     """A Read result that reaches the model as it stands, without line numbers (seen on 2.1.121,
     2.1.200, 2.1.332).
     """
@@ -78,7 +76,43 @@ def raw_cell(path: str, text: str) -> dict:
     }
 
 
-def key_names(response) -> str:
+class ReadFile(namedtuple("ReadFile", "path start_line num_lines total_lines is_cut")):
+    """What a Read says of its file: 1-based line of the text's start, lines shown, lines there are
+    (None: not said); whether the client cut it by tokens.
+    """
+
+    __slots__ = ()
+    path: str
+    start_line: object
+    num_lines: object
+    total_lines: object
+    is_cut: bool
+
+    @property
+    def is_whole(self) -> bool:
+        """Whether the text is the whole file."""
+        return (
+            self.start_line == 1
+            and isinstance(self.num_lines, int)
+            and self.num_lines == self.total_lines
+            and not self.is_cut
+        )
+
+
+def read_file(response: dict[str, Any]) -> ReadFile:
+    """The facts of a Read whose texts `read` gave."""
+    file = response["file"]
+    path = file.get("filePath")
+    return ReadFile(
+        path if isinstance(path, str) else "",
+        file.get("startLine"),
+        file.get("numLines"),
+        file.get("totalLines"),
+        bool(response.get("truncatedByTokenCap") or file.get("truncatedByTokenCap")),
+    )
+
+
+def key_names(response: object) -> str:
     """What an unknown shape is, by type and key names only: never content. A key that is no name
     of words stands as ***.
     """
@@ -99,9 +133,9 @@ def key_names(response) -> str:
     return type(response).__name__
 
 
-def _bash(response) -> Output | None:
+def _bash(response: Any) -> Output | None:
     if isinstance(response, str):  # Codex hands over the plain text
-        return Output([response], BASH_MOST, lambda texts: texts[0])
+        return Output([response], limits.BASH_MAX_CHARS, lambda texts: texts[0])
     if not isinstance(response, dict) or not all(
         isinstance(response.get(key), str) for key in ("stdout", "stderr")
     ):
@@ -122,13 +156,13 @@ def _bash(response) -> Output | None:
     whole = response.get("persistedOutputPath")
     return Output(
         [response[field]],
-        BASH_MOST,
+        limits.BASH_MAX_CHARS,
         lambda texts: dict(kept, **{field: texts[0]}),
         whole if isinstance(whole, str) and field == "stdout" else "",
     )
 
 
-def _read(response) -> Output | None:
+def _read(response: Any) -> Output | None:
     file = (
         response.get("file")
         if isinstance(response, dict) and response.get("type") == "text"
@@ -137,25 +171,29 @@ def _read(response) -> Output | None:
     if not isinstance(file, dict) or not isinstance(file.get("content"), str):
         return None
     return Output(
-        [file["content"]], 1 << 30, lambda texts: dict(response, file=dict(file, content=texts[0]))
+        [file["content"]],
+        limits.READ_MAX_CHARS,
+        lambda texts: dict(response, file=dict(file, content=texts[0])),
     )
 
 
-def _grep(response) -> Output | None:
+def _grep(response: Any) -> Output | None:
     if not isinstance(response, dict) or not isinstance(response.get("mode"), str):
         return None
     if isinstance(response.get("content"), str):
         return Output(
-            [response["content"]], GREP_MOST, lambda texts: dict(response, content=texts[0])
+            [response["content"]],
+            limits.GREP_MAX_CHARS,
+            lambda texts: dict(response, content=texts[0]),
         )
-    return _names(response, GREP_MOST)
+    return _names(response, limits.GREP_MAX_CHARS)
 
 
-def _glob(response) -> Output | None:
-    return _names(response, OTHER_MOST) if isinstance(response, dict) else None
+def _glob(response: Any) -> Output | None:
+    return _names(response, limits.OTHER_MAX_CHARS) if isinstance(response, dict) else None
 
 
-def _names(response: dict, most: int) -> Output | None:
+def _names(response: dict[str, Any], most: int) -> Output | None:
     names = response.get("filenames")
     if not isinstance(names, list) or not all(isinstance(name, str) for name in names):
         return None
@@ -164,39 +202,45 @@ def _names(response: dict, most: int) -> Output | None:
     )
 
 
-def _fetch(response) -> Output | None:
+def _fetch(response: Any) -> Output | None:
     if not isinstance(response, dict) or not isinstance(response.get("result"), str):
         return None
-    return Output([response["result"]], OTHER_MOST, lambda texts: dict(response, result=texts[0]))
+    return Output(
+        [response["result"]], limits.OTHER_MAX_CHARS, lambda texts: dict(response, result=texts[0])
+    )
 
 
-def _agent(response) -> Output | None:
+def _agent(response: Any) -> Output | None:
     if (
         not isinstance(response, dict)
         or response.get("status") != "completed"
         or not isinstance(response.get("content"), list)
     ):
         return None
-    blocks = _blocks(response["content"], OTHER_MOST)
+    blocks = _blocks(response["content"], limits.OTHER_MAX_CHARS)
     return blocks and Output(
-        blocks.texts, OTHER_MOST, lambda texts: dict(response, content=blocks.rebuild(texts))
+        blocks.texts,
+        limits.OTHER_MAX_CHARS,
+        lambda texts: dict(response, content=blocks.rebuild(texts)),
     )
 
 
-def _mcp(response) -> Output | None:
+def _mcp(response: Any) -> Output | None:
     if isinstance(response, str):
-        return Output([response], MCP_MOST, lambda texts: texts[0])
+        return Output([response], limits.MCP_MAX_CHARS, lambda texts: texts[0])
     if isinstance(response, dict) and isinstance(
         response.get("content"), list
     ):  # Codex hands over the whole result
-        blocks = _blocks(response["content"], MCP_MOST)
+        blocks = _blocks(response["content"], limits.MCP_MAX_CHARS)
         return blocks and Output(
-            blocks.texts, MCP_MOST, lambda texts: dict(response, content=blocks.rebuild(texts))
+            blocks.texts,
+            limits.MCP_MAX_CHARS,
+            lambda texts: dict(response, content=blocks.rebuild(texts)),
         )
-    return _blocks(response, MCP_MOST) if isinstance(response, list) else None
+    return _blocks(response, limits.MCP_MAX_CHARS) if isinstance(response, list) else None
 
 
-def _blocks(content: list, most: int) -> Output | None:
+def _blocks(content: list[Any], most: int) -> Output | None:
     """Text blocks of a content list; other blocks keep their place and form."""
     if not content or not all(
         isinstance(block, dict) and isinstance(block.get("type"), str) for block in content
@@ -208,7 +252,7 @@ def _blocks(content: list, most: int) -> Output | None:
         if block["type"] == "text" and isinstance(block.get("text"), str)
     ]
 
-    def rebuild(texts: list[str]) -> list:
+    def rebuild(texts: list[str]) -> list[Any]:
         new = list(content)
         for n, text in zip(at, texts):
             new[n] = dict(content[n], text=text)

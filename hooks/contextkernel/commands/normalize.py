@@ -8,11 +8,10 @@ import os
 import re
 import sys
 
-from contextkernel.clients import cpu_limit
-from contextkernel.store import blobs, handles, recorder
-
-FAILURE_MOST = 9900  # characters: the client cuts failing output above 10,000
-SUCCESS_MOST = 30000
+from contextkernel.clients import cpu_limit, limits
+from contextkernel.handlers import operators, rewrite
+from contextkernel.receipt import Receipt
+from contextkernel.store import recorder
 
 
 def _arguments(argv: list[str]) -> tuple[str, int]:
@@ -50,54 +49,44 @@ def main(argv: list[str]) -> int:
     """0, or 2 after one line on stderr. The raw bytes pass unchanged where the store cannot hold
     them.
     """
-    from contextkernel.handlers import operators
-
     try:
         command, code = _arguments(argv)
     except ValueError as error:
         sys.stderr.write(f"ck.py normalize: {error}\n")
         return 2
-    raw = sys.stdin.buffer.read()
-    text = raw.decode("utf-8", "surrogateescape")
-    source = (
-        "Bash",
-        command,
-        code,
-        blobs.handle_of(raw),
-        FAILURE_MOST if code else SUCCESS_MOST,
-        handles.known_in(text),
-    )
-    try:
-        text, rules = cpu_limit.call(operators.normal_forms, ([text], [source]), len(raw))[0]
-    except (cpu_limit.LimitError, cpu_limit.OperatorError) as error:
-        sys.stderr.write(f"ck.py normalize: original passed through: {error}\n")
-        recorder.record("note", {"event": "ck.py normalize", "session": "", "why": str(error)})
-        text, rules = "", ()
-    shown = text.encode("utf-8", "surrogateescape") if rules else raw
-    if rules:
-        try:
-            handle = blobs.put(raw)
-        except blobs.StoreError as error:
-            sys.stderr.write(f"ck.py normalize: original passed through: {error}\n")
-            shown = raw
-        else:
-            recorder.record(
-                "receipt",
-                {
-                    "tool": "Bash",
-                    "lane": "cli",
-                    "rule": "+".join(rules),
-                    "command": command,
-                    "handle": handle,
-                    "raw": len(raw),
-                    "host": len(raw),
-                    "shown": len(shown),
-                    "cwd": _folder(),
-                    "lines": raw.count(b"\n") + 1,
-                    "lines_shown": shown.count(b"\n") + 1,
-                    "status": "",
-                },
-            )
-    sys.stdout.buffer.write(shown)
+    sys.stdout.buffer.write(_shown(sys.stdin.buffer.read(), command, code))
     sys.stdout.buffer.flush()
     return 0
+
+
+def _shown(raw: bytes, command: str, code: int) -> bytes:
+    """What the model would read of an output; the output itself where nothing is hidden."""
+    job = rewrite.Job(
+        [raw],
+        operators.normal_forms,
+        Receipt(tool="Bash", lane="cli", command=command, cwd=_folder()),
+        exit_code=code,
+        cap=limits.FAILURE_WHOLE_CHARS if code else limits.BASH_MAX_CHARS,
+        host=lambda size: size,
+        command=command,
+    )
+    try:
+        change = rewrite.rewrite(job, _texts)
+    except rewrite.NotRewrittenError as error:
+        if error.reason.is_telling:
+            _say(str(error), is_noted=not isinstance(error, rewrite.NotStoredError))
+        return raw
+    except cpu_limit.OperatorError as error:
+        _say(str(error), is_noted=True)
+        return raw
+    return _texts(change)[0]
+
+
+def _texts(change: rewrite.Change) -> list[bytes]:
+    return [text.encode("utf-8", "surrogateescape") for text, _ in change.forms]
+
+
+def _say(why: str, is_noted: bool) -> None:
+    sys.stderr.write(f"ck.py normalize: original passed through: {why}\n")
+    if is_noted:  # what the store could not take, it may not take a note of either
+        recorder.record_note("ck.py normalize", "", why)

@@ -50,7 +50,7 @@ def _reported(options: dict, books) -> int:
     """0 after printing. Raises sqlite3.Error."""
     from contextkernel import savings
     from contextkernel.store import recorder
-    from contextkernel.store.ledger import SET_ASIDE
+    from contextkernel.store.database import SET_ASIDE
 
     if options.get("reset-canary"):
         from contextkernel.store import backoff

@@ -10,7 +10,7 @@ process meanwhile
 --depth     keep to files so many imports from the places that the symptom names; without it the
 whole repository is ranked
 --text lines  with the source lines themselves
---build     only bring the index up to date
+--build     only bring the index up to date, in at most --build-seconds (by default 600)
 
 Exit 0; a wrong call exits 2 with one line on stderr.
 """
@@ -18,27 +18,17 @@ Exit 0; a wrong call exits 2 with one line on stderr.
 from __future__ import annotations
 
 import gc
-import json
 import os
 import sys
 from typing import NamedTuple
 
-from contextkernel.handlers.repo_slice import (
-    MOST_BYTES,
-    SCANNERS,
-    WrongCall,
-    _from_sound,
-    answer,
-    operator_hash,
-)
-from contextkernel.slicing.languages import language_of
-from contextkernel.slicing.scan import scan_file
+from contextkernel.handlers.repo_slice import BUILD_SECONDS, MOST_BYTES, WrongCall, answer, build
 from contextkernel.slicing.slice import Request
 from contextkernel.store import files as store_files
-from contextkernel.store import index as indexes
-from contextkernel.store import recorder, settings, tree
+from contextkernel.store import recorder, settings
 
 DEFAULT_BUDGET = 8000  # tokens
+LAST_COMMIT_SECONDS = 60  # that a build may take to keep what it has done
 HANDED_OVER = (
     "/dev/fd/",
     "/dev/stdin",
@@ -56,7 +46,7 @@ class Options(NamedTuple):
     wait: bool = False
     form: str = "text"
     build: bool = False
-    budget_line: str = ""  # how `--budget auto` came about
+    build_seconds: float = BUILD_SECONDS
 
 
 def _options(argv: list[str]) -> Options:
@@ -76,6 +66,7 @@ def _options(argv: list[str]) -> Options:
             "--importers",
             "--from-diff",
             "--text",
+            "--build-seconds",
         ):
             if not value:
                 if not rest:
@@ -100,7 +91,12 @@ def _options(argv: list[str]) -> Options:
 
         automatic = context_budget.auto_budget(dict(os.environ), settings.number("CK_BUDGET_MAX"))
     budget = automatic.tokens if automatic else _number(values, "--budget", DEFAULT_BUDGET)
-    request = Request(budget, depth, _number(values, "--importers", 0))
+    request = Request(
+        budget,
+        depth,
+        _number(values, "--importers", 0),
+        budget_line=automatic.text if automatic else "",
+    )
     form = "json" if "--json" in flags else "lines" if values.get("--text") == "lines" else "text"
     return Options(
         values.get("--repo", "."),
@@ -110,7 +106,7 @@ def _options(argv: list[str]) -> Options:
         "--wait" in flags,
         form,
         "--build" in flags,
-        automatic.text if automatic else "",
+        float(_number(values, "--build-seconds", int(BUILD_SECONDS))),
     )
 
 
@@ -119,15 +115,6 @@ def _number(values: dict[str, str], name: str, default: int) -> int:
     if not (text.isdecimal() and len(text) < 19) or (name == "--budget" and int(text) == 0):
         raise WrongCall(f"{name} is a whole number{' above 0' if name == '--budget' else ''}")
     return int(text)
-
-
-def _with_line(found: str, options: Options) -> str:
-    """An answer with the line that says how its budget came about."""
-    if not options.budget_line:
-        return found
-    if options.form == "json":
-        return json.dumps(dict(json.loads(found), budget_line=options.budget_line)) + "\n"
-    return "%s\n%s\n" % (found.rstrip("\n"), options.budget_line)
 
 
 def _text_of(name: str) -> str:
@@ -159,6 +146,14 @@ def _try_reading(text: str, diff: str) -> None:
         ) from None
 
 
+def end_by_clock(seconds: float) -> None:
+    """End this process after so many seconds, whatever it does then."""
+    import signal  # late: only a build has a clock
+
+    if hasattr(signal, "setitimer"):
+        signal.setitimer(signal.ITIMER_REAL, seconds)  # SIGALRM ends a process by default
+
+
 def main(argv: list[str]) -> int:
     """The exit code of one call."""
     gc.disable()  # the process is short, its garbage small: a tenth of a cold build
@@ -167,18 +162,13 @@ def main(argv: list[str]) -> int:
         if not os.path.isdir(options.repo):
             raise WrongCall(f"not a folder: {options.repo}")
         if options.build:
-            root = os.path.realpath(options.repo)
-            kept = indexes.Index(indexes.file_of(root), operator_hash(SCANNERS))
-            sources = {
-                path: facts for path, facts in tree.listing(root).files.items() if language_of(path)
-            }
-            _from_sound(kept, lambda: str(kept.refresh(root, sources, scan_file.scan)))
-            kept.close()
+            end_by_clock(options.build_seconds + LAST_COMMIT_SECONDS)
+            build(options.repo, options.build_seconds)
             return 0
         text = _text_of(options.symptom) if options.symptom else ""
         request = options.request._replace(diff=_text_of(options.diff) if options.diff else "")
         _try_reading(text, request.diff)
-        found = _with_line(answer(options.repo, text, request, options.wait, options.form), options)
+        found = answer(options.repo, text, request, options.wait, options.form)
     except (WrongCall, OSError) as error:
         sys.stderr.write("ck.py slice: %s\n" % str(error).replace("\n", " "))
         return 2

@@ -17,7 +17,7 @@ from typing import NoReturn
 
 from contextkernel.clients.claude import context_budget
 from contextkernel.store import files, settings
-from contextkernel.symbols.manifest import UnknownSymbol, answer, in_text
+from contextkernel.symbols.manifest import UnknownSymbolError, answer, in_text
 
 MOST_BYTES = 64 << 20  # of the file
 
@@ -28,7 +28,7 @@ def main(argv: list[str]) -> int:
     try:
         source = decoded(options.file)
         facts = answer(options.file, source, options.name, options.budget)
-    except (OSError, UnknownSymbol) as fault:
+    except (OSError, UnknownSymbolError) as fault:
         sys.stderr.write("ck.py symbol: %s\n" % str(fault).replace("\n", " "))
         return 2
     text = json.dumps(facts) + "\n" if options.json else in_text(facts, source)

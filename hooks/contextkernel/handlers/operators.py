@@ -4,8 +4,16 @@ in, plain values out.
 
 from __future__ import annotations
 
+TYPE_CHECKING = False  # typing costs 3 ms of a hook
+if TYPE_CHECKING:
+    from typing import Any
 
-def normal_forms(texts: list, sources: list) -> list:
+    from contextkernel.edits import Normalized
+
+    Form = tuple[str, tuple[str, ...]]
+
+
+def normal_forms(texts: list[str], sources: list[Any]) -> list[Form]:
     """(text, rules) of each text; no rules: it stays as it is. A source is the tuple of a
     normalize.Source.
     """
@@ -15,17 +23,27 @@ def normal_forms(texts: list, sources: list) -> list:
     return [plain(result) for result in found]
 
 
-def plain(result) -> tuple:
+def failure_forms(texts: list[str], sources: list[Any]) -> list[Form]:
+    """(text, rules) of each output of a failing command, as `normal_forms`."""
+    from contextkernel.handlers.failure_form import failure_form
+    from contextkernel.normalize import Source
+
+    found = [failure_form(text, Source(*source)) for text, source in zip(texts, sources)]
+    return [plain(result) if result else ("", ()) for result in found]
+
+
+def plain(result: Normalized) -> Form:
     """A Normalized as (text, rules); what is unchanged costs no copy of its text."""
     rules = tuple(dict.fromkeys(edit.rule for edit in result.edits))
     return (result.text, rules) if rules else ("", ())
 
 
-def delta(*arguments) -> tuple:
-    """(rule, text) of a repeated Read: reread.delta.decide."""
+def delta(*arguments: Any) -> tuple[str, str]:
+    """(rule, text) of a repeated Read: reread.decide."""
     from contextkernel.reread import decide
 
-    return tuple(decide(*arguments))
+    decision = decide(*arguments)
+    return decision.rule, decision.text
 
 
 def speaks_of_code(error: str) -> bool:

@@ -7,14 +7,16 @@ import json
 import os
 import sqlite3
 import sys
+import time
 from typing import Callable
 
 from contextkernel.paths import PLUGIN_ROOT
 from contextkernel.slicing import manifest
+from contextkernel.slicing.caveats import Age
 from contextkernel.slicing.languages import language_of
 from contextkernel.slicing.repository import Repository
 from contextkernel.slicing.scan import scan_file, subtokens
-from contextkernel.slicing.slice import Request, slice_repository
+from contextkernel.slicing.slice import Request, Slicer
 from contextkernel.slicing.symptom import text as symptoms
 from contextkernel.store import files as store_files
 from contextkernel.store import index as indexes
@@ -23,6 +25,7 @@ from contextkernel.store import settings, tree
 INLINE_BYTES = (
     4 << 20
 )  # of changed source: as much is scanned at once even without --wait (about half a CPU second)
+BUILD_SECONDS = 600.0  # of a clock: a build that nobody waits for ends then
 FIRST_FILES = 200  # scanned before the first answer of a repository that has no index yet
 MOST_BYTES = 64 << 20  # of one file that is read whole
 SCANNERS = ("scan", "languages")  # folders of slicing/ that an index depends on
@@ -92,7 +95,7 @@ def _from_sound(kept: indexes.Index, work: Callable[[], str]) -> str:
 def _from_index(
     root: str,
     listing: tree.Listing,
-    sources: dict[str, tuple[int, int]],
+    sources: dict[str, indexes.Signature],
     kept: indexes.Index,
     text: str,
     request: Request,
@@ -113,7 +116,12 @@ def _from_index(
     return found
 
 
-def repository_of(root: str, paths: list[str], kept: indexes.Index, keeps_edge=None) -> Repository:
+def repository_of(
+    root: str,
+    paths: list[str],
+    kept: indexes.Index,
+    keeps_edge: Callable[[str, str], bool] | None = None,
+) -> Repository:
     """The repository as operators see it, from its listing and its open index."""
 
     def read(path: str) -> bytes:
@@ -129,32 +137,32 @@ def _sliced(
     text: str,
     request: Request,
     form: str,
-    age: manifest.Age,
+    age: Age,
 ) -> str:
     repository = repository_of(root, paths, kept)
-    cut = slice_repository(repository, text, request)
+    slicer = Slicer(repository, text, request)
     if form == "json":
-        return json.dumps(manifest.as_values(repository, cut, request, age)) + "\n"
-    return manifest.as_text(repository, cut, request, age, form == "lines")
+        return json.dumps(manifest.as_values(repository, slicer, request, age)) + "\n"
+    return manifest.as_text(repository, slicer, request, age, form == "lines")
 
 
 def _key(
-    sources: dict[str, tuple[int, int]], text: str, request: Request, form: str, age: manifest.Age
+    sources: dict[str, indexes.Signature], text: str, request: Request, form: str, age: Age
 ) -> str:
     asked = (operator_hash(), sys.version_info[:2], text, request, form, age)
     return hashlib.sha256((f"{sources!r}{asked!r}").encode("utf-8", "surrogatepass")).hexdigest()
 
 
 def _brought_up(
-    root: str, sources: dict[str, tuple[int, int]], kept: indexes.Index, text: str, wait: bool
-) -> manifest.Age:
+    root: str, sources: dict[str, indexes.Signature], kept: indexes.Index, text: str, wait: bool
+) -> Age:
     """The index up to date, or as far as one may wait; a child then does the rest."""
-    changed, gone = kept.stale(sources)
+    changed, gone = kept.stale(root, sources)
     if wait or sum(sources[path][0] for path in changed) <= INLINE_BYTES:
         unread = (
             kept.bring_up(root, sources, changed, gone, scan_file.scan) if changed or gone else []
         )
-        return manifest.Age(len(sources), unread=tuple(unread))
+        return Age(len(sources), unread=tuple(unread))
     if len(changed) == len(sources):
         first = _best_named(changed, text)
         kept.add(root, {path: sources[path] for path in first}, scan_file.scan)
@@ -178,7 +186,24 @@ def _brought_up(
         start_new_session=True,
         close_fds=True,
     )
-    return manifest.Age(len(sources) - len(changed), tuple(changed), True)
+    return Age(len(sources) - len(changed), tuple(changed), True)
+
+
+def build(root: str, seconds: float = BUILD_SECONDS) -> None:
+    """Bring the index of a repository up to date for nobody who waits: after so many seconds what
+    is done is kept and the rest left to a later call.  Raises OSError.
+    """
+    root = os.path.realpath(root)
+    deadline = time.monotonic() + seconds
+    sources = {path: facts for path, facts in tree.listing(root).files.items() if language_of(path)}
+    kept = indexes.Index(indexes.file_of(root), operator_hash(SCANNERS))
+    try:
+        _from_sound(
+            kept,
+            lambda: str(kept.refresh(root, sources, scan_file.scan, deadline=deadline)),
+        )
+    finally:
+        kept.close()
 
 
 def _best_named(paths: list[str], text: str) -> list[str]:

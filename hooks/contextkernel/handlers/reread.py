@@ -12,98 +12,89 @@ import sys
 
 from contextkernel.clients import cpu_limit
 from contextkernel.clients.claude import context_check, session_files
+from contextkernel.clients.tool_call import text_in
 from contextkernel.handlers import operators
 from contextkernel.store import blobs, recorder, settings
 
+TYPE_CHECKING = False  # typing costs 3 ms of a hook
+if TYPE_CHECKING:
+    from typing import Any
+
+    from contextkernel.clients.responses import ReadFile
+    from contextkernel.clients.tool_call import ToolCall
+    from contextkernel.reread import Decision
+    from contextkernel.store.ledger import Ledger
+
 CHAIN = 4  # deltas upon one whole copy, then the file is shown whole again
+# what a ledger, a transcript or a store that cannot be used raises
+UNFIT = (
+    sqlite3.Error,
+    ValueError,
+    KeyError,
+    TypeError,
+    blobs.UnknownHandle,
+    cpu_limit.LimitError,
+)
 
 
-def short_form(event: dict, text: str):
+def short_form(call: ToolCall, file: ReadFile, text: str) -> Decision:
     """The Decision for a Read of a whole file, what was decided kept in the ledger; WHOLE
     wherever anything is in doubt.
     """
     from contextkernel import reread as delta
 
-    ledger, file = recorder.ledger, event["tool_response"]["file"]
-    if ledger is None or not settings.flag("CK_DELTA") or not is_whole(event):
+    ledger = recorder.ledger
+    if ledger is None or not settings.flag("CK_DELTA") or not is_whole(call, file):
         return delta.WHOLE
-    who, agent, path = (
-        str(event.get("session_id") or ""),
-        str(event.get("agent_id") or ""),
-        str(file.get("filePath") or ""),
-    )
+    key = (call.session, call.agent, file.path)
     try:
-        held, generation = ledger.held(who, agent, path), ledger.generation(who)
+        held, generation = ledger.held(*key), ledger.generation(call.session)
         raw = text.encode("utf-8", "surrogatepass")
         handle = blobs.handle_of(raw)
-        copy = (
-            held_text(event, held)
-            if held.get("generation") == generation and len(held.get("chain", ())) < CHAIN
-            else None
-        )
-        asked = (
-            path,
-            text,
-            copy,
-            held.get("given") == "reread",
-            handle,
-            settings.number("CK_DELTA_MIN"),
-        )
-        decision = delta.WHOLE
-        if copy is not None:
-            decision = delta.Decision(
-                *cpu_limit.call(
-                    operators.delta, asked, len(text) + len(copy), event.get("ck_since")
-                )
-            )
-        if decision.rule != "whole" and not _stored(event, raw, handle):
+        is_current = held.get("generation") == generation and len(held.get("chain", ())) < CHAIN
+        copy = held_text(call, file, held) if is_current else None
+        decision = _decide(call, file, text, copy, held, handle)
+        if decision.rule != "whole" and not _keep(call, raw, handle):
             decision = delta.WHOLE
-        ledger.hold(who, agent, path, _facts(event, held, decision.rule, handle, generation, file))
-    except (
-        sqlite3.Error,
-        ValueError,
-        KeyError,
-        TypeError,
-        blobs.UnknownHandle,
-        cpu_limit.LimitError,
-    ) as error:
-        recorder.record(
-            "note", {"event": "PostToolUse", "session": who, "why": f"Read passed whole: {error}"}
-        )
+        ledger.hold(*key, _facts(call, file, held, decision.rule, handle, generation))
+    except UNFIT as error:
+        recorder.record_note("PostToolUse", call.session, f"Read passed whole: {error}")
         return delta.WHOLE
     return decision
 
 
-def is_whole(event: dict) -> bool:
+def _decide(
+    call: ToolCall, file: ReadFile, text: str, copy: str | None, held: dict[str, Any], handle: str
+) -> Decision:
+    """What the operator decides, under a CPU limit. Raises cpu_limit.LimitError."""
+    from contextkernel import reread as delta
+
+    if copy is None:
+        return delta.WHOLE
+    was_marked = held.get("given") == "reread"
+    asked = (file.path, text, copy, was_marked, handle, settings.number("CK_DELTA_MIN"))
+    size = len(text) + len(copy)
+    return delta.Decision(*cpu_limit.call(operators.delta, asked, size, call.since))
+
+
+def is_whole(call: ToolCall, file: ReadFile) -> bool:
     """Whether a Read asked for, and got, the whole file: no range, nothing cut by the client."""
-    given, file = event.get("tool_input"), event["tool_response"]["file"]
-    ranged = (
-        not isinstance(given, dict)
-        or given.get("offset")
-        or given.get("limit")
-        or given.get("pages")
-    )
-    return (
-        not ranged
-        and file.get("startLine") == 1
-        and file.get("numLines") == file.get("totalLines")
-        and not event["tool_response"].get("truncatedByTokenCap")
-        and not file.get("truncatedByTokenCap")
-    )
+    is_ranged = any(call.input.get(name) for name in ("offset", "limit", "pages"))
+    return bool(call.input and not is_ranged and file.is_whole)
 
 
-def held_text(event: dict, held: dict) -> str | None:
+def held_text(call: ToolCall, file: ReadFile, held: dict[str, Any]) -> str | None:
     """The copy that stands in the agent's context, proved by the transcript; None without proof."""
     uses = (
         [held["use"]] + [link["use"] for link in held.get("chain", ())] if held.get("use") else []
     )
     shown = (
         context_check.shown_texts(
-            session_files.transcript_of(event),
-            str(event.get("tool_use_id") or ""),
+            session_files.agent_transcript(call.transcript, call.agent),
+            call.use,
             uses,
-            _since(event),
-            event["tool_response"]["file"]["filePath"],
+            _since(call),
+            file.path,
         )
         if uses
         else None
@@ -123,54 +114,50 @@ def held_text(event: dict, held: dict) -> str | None:
     )
 
 
-def _since(event: dict) -> int | None:
+def _since(call: ToolCall) -> int | None:
     """Bytes of the transcript when the last prompt was sent; 0 in a sub-agent, which cannot be
     rewound; None when not known.
     """
-    if event.get("agent_id"):
-        return 0
-    return recorder.ledger.offset("prompt " + str(event.get("session_id") or "")).get("size")
+    if call.agent or recorder.ledger is None:
+        return 0 if call.agent else None
+    size = recorder.ledger.offset("prompt " + call.session).get("size")
+    return size if isinstance(size, int) else None
 
 
-def prompted(ledger, event: dict) -> None:
+def prompted(ledger: Ledger, event: dict[str, Any]) -> None:
     """A prompt was sent: remember where the transcript ends. Raises sqlite3.Error."""
-    path = str(event.get("transcript_path") or "")
-    ledger.keep_offset(
-        "prompt " + str(event.get("session_id") or ""),
-        {"size": os.path.getsize(path) if os.path.isfile(path) else 0},
-    )
+    path = text_in(event, "transcript_path")
+    size = os.path.getsize(path) if os.path.isfile(path) else 0
+    ledger.keep_offset("prompt " + text_in(event, "session_id"), {"size": size})
 
 
-def _facts(event: dict, held: dict, rule: str, handle: str, generation: int, file: dict) -> dict:
-    use = str(event.get("tool_use_id") or "")
+def _facts(
+    call: ToolCall, file: ReadFile, held: dict[str, Any], rule: str, handle: str, generation: int
+) -> dict[str, Any]:
+    """What the ledger is to know of the copies that the context holds after this Read."""
     if rule == "whole":
         return {
-            "use": use,
+            "use": call.use,
             "handle": handle,
-            "lines": file["numLines"],
+            "lines": file.num_lines,
             "chain": [],
             "generation": generation,
             "given": "whole",
         }
-    link = [{"use": use, "handle": handle}] if rule == "delta" else []
+    link = [{"use": call.use, "handle": handle}] if rule == "delta" else []
     return dict(held, chain=held.get("chain", []) + link, given=rule)
 
 
-def _stored(event: dict, raw: bytes, handle: str) -> bool:
+def _keep(call: ToolCall, raw: bytes, handle: str) -> bool:
+    """Store the text of a Read that gets a short form, and lay it into the session's folder; False
+    where it cannot be stored.
+    """
+    from contextkernel.handlers import rewrite
+
     try:
-        if blobs.put(raw) != handle:
-            return False
-        session_files.offer(str(event.get("transcript_path") or ""), handle, raw)
-    except blobs.StoreError as error:
+        rewrite.store_originals([(handle, raw)])
+    except rewrite.NotStoredError as error:
         sys.stderr.write(f"context-kernel: Read passed whole: {error}\n")
         return False
-    except OSError as error:
-        recorder.record(
-            "note",
-            {
-                "event": "PostToolUse",
-                "session": str(event.get("session_id") or ""),
-                "why": f"no recall file: {error}",
-            },
-        )
+    rewrite.offer(call.transcript, [(handle, raw)], "PostToolUse", call.session)
     return True

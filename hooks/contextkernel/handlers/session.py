@@ -15,16 +15,23 @@ import sys
 
 from contextkernel.clients import replies
 from contextkernel.clients.claude import session_files
+from contextkernel.clients.tool_call import text_in
 from contextkernel.paths import PLUGIN_ROOT
 from contextkernel.store import backoff, presence, recorder, settings
+
+TYPE_CHECKING = False  # typing costs 3 ms of a hook
+if TYPE_CHECKING:
+    from typing import Any
+
+    from contextkernel.clients.replies import Reply
 
 EPOCHS = ("resume", "clear", "compact")
 ONE_START = 10  # seconds within which a second lane's SessionStart is the same start
 
 
-def start(event: dict) -> dict:
+def start(event: dict[str, Any]) -> Reply:
     """Context that names the folder of recall files; {} when another lane said it already."""
-    source, who = event.get("source"), str(event.get("session_id") or "")
+    source, who = event.get("source"), text_in(event, "session_id")
     if settings.guard():
         from contextkernel.store import modes  # late: once a session
 
@@ -38,7 +45,7 @@ def start(event: dict) -> dict:
         pass  # no state folder: nothing will be hidden either, but the lines below are still true
     if source in EPOCHS:
         recorder.record("generation", {"session": who, "agent": "", "cause": source})
-    return replies.add_context(event, how_back(event))
+    return replies.add_context("SessionStart", how_back(event))
 
 
 def _keep_lane() -> None:
@@ -60,14 +67,14 @@ def _keep_lane() -> None:
         sys.stderr.write(f"context-kernel: the failure lane stays as it was: {error}\n")
 
 
-def how_back(event: dict) -> str:
+def how_back(event: dict[str, Any]) -> str:
     """Where the text behind a mark is found; "" when nothing can be hidden."""
     if event.get("ck_client") == "codex":
         return (
             "context-kernel shortens long tool outputs. A mark `[ck: … recall HANDLE]` names the "
             "stored original: get it with the MCP tool recall(handle, lines?, grep?)."
         )
-    folder = session_files.results_folder(str(event.get("transcript_path") or ""))
+    folder = session_files.results_folder(text_in(event, "transcript_path"))
     if not folder:
         return ""
     return (
@@ -79,7 +86,7 @@ def how_back(event: dict) -> str:
     )
 
 
-def _export(event: dict) -> None:
+def _export(event: dict[str, Any]) -> None:
     """Let the model's own shell find ck.py, the store and the session (2.1.121 does not tell its
     shell the session's id).
     """
@@ -91,7 +98,7 @@ def _export(event: dict) -> None:
     exported = (
         ("CK_ROOT", PLUGIN_ROOT),
         ("CK_DATA", settings.data_root()),
-        ("CK_TRANSCRIPT", str(event.get("transcript_path") or "")),
+        ("CK_TRANSCRIPT", text_in(event, "transcript_path")),
     )
     lines = [
         "export %s='%s'\n" % (name, value.replace("'", "'\\''"))
@@ -104,15 +111,16 @@ def _export(event: dict) -> None:
         sys.stderr.write(f"context-kernel: CK_ROOT not exported: {error}\n")
 
 
-def prompt(event: dict) -> dict:
+def prompt(event: dict[str, Any]) -> Reply:
     """Context with an alarm that is still untold, else {}."""
-    why = backoff.untold(str(event.get("session_id") or "")) if settings.flag("CK_CANARY") else ""
+    why = backoff.untold(text_in(event, "session_id")) if settings.flag("CK_CANARY") else ""
     return replies.add_context(
-        event, f"context-kernel: savings are overstated in this session: {why}" if why else ""
+        "UserPromptSubmit",
+        f"context-kernel: savings are overstated in this session: {why}" if why else "",
     )
 
 
-def end(event: dict) -> dict:
+def end(event: dict[str, Any]) -> Reply:
     """{}; the work is in the ledger."""
     from contextkernel.handlers import verification  # late: sqlite3
 

@@ -9,229 +9,243 @@ from __future__ import annotations
 import os
 import sys
 
-from contextkernel.clients import cpu_limit, replies, responses
+from contextkernel.clients import limits, replies, responses
 from contextkernel.clients.claude import session_files
+from contextkernel.clients.tool_call import ToolCall, text_in
+from contextkernel.handlers import eligibility
 from contextkernel.store import recorder, settings
 
-LARGEST = (
-    128 * 1024 * 1024
-)  # bytes of a persisted output that are read back; a larger one stays as the client shows it
+TYPE_CHECKING = False  # typing costs 3 ms of a hook
+if TYPE_CHECKING:
+    from typing import Any
+
+    from contextkernel.clients.replies import Reply
+    from contextkernel.clients.responses import Output
+    from contextkernel.handlers.eligibility import Reason
+    from contextkernel.handlers.rewrite import Change, Job
+    from contextkernel.receipt import Receipt
+
+EVENT = "PostToolUse"
+# bytes of a persisted output that are read back; a larger one stays as the client shows it
+LARGEST = 128 * 1024 * 1024
 # what JavaScript or Python trims
 BLANK = (
-    " \t\n"
-    "\r\x0b\x0c\x1c\x1d\x1e\x1f\x85\xa0\u1680\u2000\u2001\u2002\u2003\u2004\u2005\u2006\u2007\u2008\u2009\u200a\u2028\u2029\u202f\u205f\u3000\ufeff"
+    " \t\n\r\x0b\x0c\x1c\x1d\x1e\x1f\x85\xa0\u1680\u2000\u2001\u2002\u2003\u2004\u2005\u2006\u2007"
+    "\u2008\u2009\u200a\u2028\u2029\u202f\u205f\u3000\ufeff"
 )
-OURS = (
-    "mcp__plugin_context-kernel_kernel__",
-    "mcp__kernel__recall",
-    "mcp__kernel__kernel_repo_slice",
-    "mcp__kernel__kernel_slice",
-)  # `kernel` alone may be another's server
 PATHS = ("path", "file_path", "relative_path", "filePath", "file")  # of MCP tools that read a file
 
 
-def handle(event: dict) -> dict:
+def handle(event: dict[str, Any]) -> Reply:
     """The reply: a replacement, context about an alarm, or {} where the original passes."""
-    from contextkernel.store import presence
-
     if tapped():
         _tap(event)
-    tool = event.get("tool_name")
-    if not isinstance(tool, str) or not _serves(tool):
+    call = ToolCall.from_event(event)
+    if eligibility.why_not_ours(call):
         return {}
-    if event["ck_client"] == "codex" and not _replaceable(event):
-        return {}
-    if tool.startswith(OURS) or (
-        event["ck_lane"] == "script" and presence.served(_text(event, "session_id"))
-    ):
-        return {}
-    output = responses.read(tool, event.get("tool_response"))
-    fault = session_files.recalled(tool, event.get("tool_input"))
-    if fault:
-        from contextkernel.store import blobs
-
-        blobs.touch(fault)
-        given_back = sum(len(text) for text in output.texts) if output else 0
-        recorder.record(
-            "fault",
-            {
-                "handle": fault,
-                "session": _text(event, "session_id"),
-                "route": "file",
-                "bytes": max(1, min(given_back, responses.BASH_MOST)),
-            },
-        )
+    output = responses.read(call.tool, call.response)
+    recalled = session_files.recalled(call.tool, call.input)
+    if recalled:
+        _record_page_fault(call, recalled, output)
         return {}
     if output is None:
-        if not responses.is_other(tool, event.get("tool_response")):
-            _note_shape(event, tool)
+        _note_shape(call)
         return {}
-    size = sum(len(text) for text in output.texts)
-    if output.whole:
-        size = _size_of(output.whole) or size
-    if tool == "Read" and not _skipped(event):
-        return _read(event, output, size)
-    if size < 4 * settings.number("CK_MIN_TOKENS") or _skipped(event):
-        return _passed(event, tool, output, size)
-    return _normalized(event, tool, output, size)
+    size = _size_of(output)
+    reason = eligibility.why_passed(call, output, size)
+    if reason:
+        return _pass(call, output, size, reason)
+    return (_shorten_read if call.tool == "Read" else _shorten)(call, output, size)
 
 
-def _replaceable(event: dict) -> bool:
-    """Whether Codex lets a text stand for this result: not for what a script of code mode is
-    given, nor where more than text would go.
-    """
-    if _text(event, "tool_use_id").startswith("exec-"):
-        return False
-    response = event.get("tool_response")
-    if not isinstance(response, dict):
-        return True
-    blocks = response.get(
-        "content"
-    )  # of an MCP result; with structuredContent, the model reads that and not the blocks
-    return (
-        not response.get("structuredContent")
-        and isinstance(blocks, list)
-        and all(isinstance(block, dict) and block.get("type") == "text" for block in blocks)
+def _record_page_fault(call: ToolCall, recalled: str, output: Output | None) -> None:
+    """A recall file was read: its text is in use, and came back into the context."""
+    from contextkernel.store import blobs
+
+    blobs.touch(recalled)
+    given_back = sum(len(text) for text in output.texts) if output else 0
+    recorder.record(
+        "fault",
+        {
+            "handle": recalled,
+            "session": call.session,
+            "route": "file",
+            "bytes": max(1, min(given_back, limits.BASH_MAX_CHARS)),
+        },
     )
 
 
-def _text(event: dict, name: str) -> str:
-    value = event.get(name)
-    return value if isinstance(value, str) else ""
+def _size_of(output: Output) -> int:
+    """Bytes of all texts; where the client cut them, of the file that holds them whole."""
+    if output.whole:
+        try:
+            whole = os.path.getsize(output.whole)
+        except (OSError, ValueError):
+            whole = 0
+        if whole:
+            return whole
+    return sum(len(text) for text in output.texts)
 
 
-def _serves(tool: str) -> bool:
-    names = settings.words("CK_TOOLS")
-    if tool in names:
-        return True
-    import fnmatch  # late: most tools need no pattern
-
-    return any("*" in name and fnmatch.fnmatchcase(tool, name) for name in names)
-
-
-def _skipped(event: dict) -> bool:
-    return replies.reads_raw(event, settings.words("CK_AGENT_SKIP"))
-
-
-def _size_of(path: str) -> int:
-    try:
-        return os.path.getsize(path)
-    except (OSError, ValueError):
-        return 0
-
-
-def _passed(event: dict, tool: str, output: responses.Output, size: int, rule: str = "") -> dict:
-    """{}; the resident lane books the result as it is (in the script lane that would cost a file
-    per event). `rule`: why, where that is to be known.
+def _pass(call: ToolCall, output: Output, size: int, reason: Reason) -> Reply:
+    """{}; the resident lane records the result as it is, a script only for a reason that is worth
+    a file.
     """
-    if event["ck_lane"] == "resident" or rule:
-        host = responses.host_bytes(tool, size, output.most)
-        _book(event, tool, "", rule, size, host, host, 0, 0, "")
+    if call.lane == "resident" or reason.is_telling:
+        host = responses.host_bytes(call.tool, size, output.most)
+        recorder.record_receipt(
+            _receipt(call)._replace(
+                raw=size, host=host, shown=host, lines=0, lines_shown=0, reason=reason.text
+            )
+        )
     return {}
 
 
-def _read(event: dict, output: responses.Output, size: int) -> dict:
+def _receipt(call: ToolCall) -> Receipt:
+    """A receipt that says whose result it is."""
+    from contextkernel.receipt import Receipt  # late: a script books hardly any of them
+
+    return Receipt(
+        client=call.client,
+        session=call.session,
+        agent=call.agent,
+        tool_use_id=call.use,
+        tool=call.tool,
+        lane=call.lane,
+        command=call.subject,
+        cwd=call.cwd,
+        agent_type=call.agent_type,
+        transcript=call.transcript,
+    )
+
+
+def _shorten_read(call: ToolCall, output: Output, size: int) -> Reply:
     """A first Read is never cut and never deduplicated; a repeated one may come in short form,
     without line numbers of its own.
     """
-    if event["ck_lane"] != "resident" or size < 4 * settings.number("CK_DELTA_MIN"):
-        return _passed(event, "Read", output, size)
     from contextkernel.handlers import reread  # late: only large Reads
-    from contextkernel.store import backoff
-
-    decision = reread.short_form(event, output.texts[0])
-    if decision.rule == "whole" or (
-        settings.flag("CK_CANARY") and backoff.resting(_text(event, "session_id"), "Read")
-    ):
-        return _passed(event, "Read", output, size)
     from contextkernel.store import blobs
 
-    raw = output.texts[0].encode("utf-8", "surrogatepass")
-    _book(
-        event,
-        "Read",
-        blobs.handle_of(raw),
-        decision.rule,
-        len(raw),
-        len(raw),
-        len(decision.text.encode("utf-8", "replace")),
-        raw.count(b"\n") + 1,
-        decision.text.count("\n") + 1,
-        "pending",
+    file = responses.read_file(call.response)
+    text = output.texts[0]
+    decision = reread.short_form(call, file, text)
+    if decision.rule == "whole":
+        return _pass(call, output, size, eligibility.READ_WHOLE)
+    if _is_resting(call):
+        return _pass(call, output, size, eligibility.RESTING)
+    raw = text.encode("utf-8", "surrogatepass")
+    recorder.record_receipt(
+        _receipt(call)._replace(
+            handle=blobs.handle_of(raw),
+            rule=decision.rule,
+            raw=len(raw),
+            host=len(raw),
+            shown=len(decision.text.encode("utf-8", "replace")),
+            lines=raw.count(b"\n") + 1,
+            lines_shown=decision.text.count("\n") + 1,
+            status="pending",
+        )
     )
-    return replies.replace_output(
-        event,
-        responses.raw_cell(event["tool_response"]["file"]["filePath"], decision.text),
-        decision.text,
-    )
+    return replies.replace_output(call, responses.raw_cell(file.path, decision.text), decision.text)
 
 
-def _normalized(event: dict, tool: str, output: responses.Output, size: int) -> dict:
+def _is_resting(call: ToolCall) -> bool:
     from contextkernel.store import backoff
 
-    raws = _originals(event, output)
-    if raws is None:
-        return _passed(event, tool, output, size, "too large")
-    code, ended = 0, ""
-    if event["ck_client"] == "codex" and tool == "Bash":
-        from contextkernel.clients.codex import rollout
+    return settings.flag("CK_CANARY") and backoff.resting(call.session, call.tool)
 
-        known = rollout.exit_code(_text(event, "transcript_path"), _text(event, "tool_use_id"))
-        if known is None:
-            return _passed(event, tool, output, size, "exit code unknown")
-        code, ended = (
-            known,
-            f"Process exited with code {known}\nOutput:\n",
-        )  # Codex's own head, which a replacement replaces too
+
+def _shorten(call: ToolCall, output: Output, size: int) -> Reply:
+    from contextkernel.handlers import rewrite  # late: only what is large
+
+    reply: Reply = {}
+
+    def deliver(change: Change) -> list[bytes]:
+        nonlocal reply
+        rewrite.offer(call.transcript, change.originals(), EVENT, call.session)
+        texts = [
+            _sound(new) if rules else text for (new, rules), text in zip(change.forms, output.texts)
+        ]
+        plain = _codex_head(call, job.exit_code) + "\n".join(texts)
+        reply = replies.replace_output(call, output.rebuild(texts), plain, _alarm(call))
+        if not reply:
+            raise rewrite.NotRewrittenError(eligibility.TOO_LONG)
+        return [text.encode("utf-8", "replace") for text in texts]
+
     try:
-        results = _normal_forms(event, tool, raws, output.most, code)
-    except cpu_limit.LimitError as limit:
-        return _passed(event, tool, output, size, str(limit))
-    changed = [raw for raw, (_, rules) in zip(raws, results) if rules]
-    if not changed:
-        return _passed(event, tool, output, size)
-    who = _text(event, "session_id")
-    if settings.flag("CK_CANARY") and backoff.resting(who, tool):
-        return _passed(event, tool, output, size, "resting")
-    if not _stored(event, changed):
+        job = _job(call, output)
+        rewrite.rewrite(
+            job, deliver, lambda change: eligibility.RESTING if _is_resting(call) else None
+        )
+    except rewrite.NotStoredError as error:
+        sys.stderr.write(f"context-kernel: original passed through: {error}\n")
+        recorder.record_note(EVENT, call.session, str(error))
         return {}
-    texts = [_sound(new) if rules else text for (new, rules), text in zip(results, output.texts)]
-    reply = replies.replace_output(event, output.rebuild(texts), ended + "\n".join(texts))
-    if not reply:
-        return _passed(event, tool, output, size, "too long for the client")
-    reply = replies.with_context(event, reply, _alarm(who))
-    from contextkernel.store import blobs
-
-    raw_size = sum(map(len, raws))
-    handles = " ".join(dict.fromkeys(map(blobs.handle_of, changed)))
-    _book(
-        event,
-        tool,
-        handles,
-        "+".join(dict.fromkeys(rule for _, rules in results for rule in rules)),
-        raw_size,
-        responses.host_bytes(tool, raw_size, output.most),
-        sum(len(text.encode("utf-8", "replace")) for text in texts),
-        sum(raw.count(b"\n") + 1 for raw in raws),
-        sum(text.count("\n") + 1 for text in texts),
-        "pending",
-    )
+    except rewrite.NotRewrittenError as error:
+        return _pass(call, output, size, _telling(call, error.reason))
     return reply
 
 
-def _originals(event: dict, output: responses.Output) -> list[bytes] | None:
+def _job(call: ToolCall, output: Output) -> Job:
+    """What there is to shorten. Raises NotRewrittenError, OSError."""
+    from contextkernel.handlers import operators, rewrite
+
+    raws = _originals(call, output)
+    is_codex = call.client == "codex"
+    return rewrite.Job(
+        raws,
+        operators.normal_forms,
+        _receipt(call)._replace(status="pending"),
+        exit_code=_codex_exit_code(call) if is_codex and call.tool == "Bash" else 0,
+        cap=limits.CODEX_TEXT_CHARS if is_codex else output.most,
+        host=lambda raw: responses.host_bytes(call.tool, raw, output.most),
+        command=_command(call),
+        since=call.since,
+    )
+
+
+def _codex_exit_code(call: ToolCall) -> int:
+    """The exit code, which the event does not tell. Raises NotRewrittenError."""
+    from contextkernel.clients.codex import rollout
+    from contextkernel.handlers import rewrite
+
+    code = rollout.exit_code(call.transcript, call.use)
+    if code is None:
+        raise rewrite.NotRewrittenError(eligibility.NO_EXIT_CODE)
+    return code
+
+
+def _codex_head(call: ToolCall, code: int) -> str:
+    """Codex's own head of a command's output, which a replacement replaces, too."""
+    if call.client == "codex" and call.tool == "Bash":
+        return f"Process exited with code {code}\nOutput:\n"
+    return ""
+
+
+def _telling(call: ToolCall, reason: Reason) -> Reason:
+    """The reason; of an output left as it is, whether the agent asked for it so."""
+    if reason is eligibility.NOTHING_TO_HIDE and call.lane == "resident":
+        from contextkernel.clients.claude import shell_argument
+
+        if shell_argument.wants_raw(call.command):
+            return eligibility.ASKED_RAW
+    return reason
+
+
+def _originals(call: ToolCall, output: Output) -> list[bytes]:
     """The raw bytes of each text; of the first from the file that holds it whole, where the
-    client cut it. None: too large. Raises OSError.
+    client cut it. Raises NotRewrittenError where that is too large, OSError.
     """
     raws = [text.encode("utf-8", "surrogatepass") for text in output.texts]
     if output.whole:
+        from contextkernel.handlers import rewrite
         from contextkernel.store import files
 
         try:
             raws[0] = files.content(output.whole, LARGEST)
         except files.TooLargeError:
-            return None
-        size = event["tool_response"].get("persistedOutputSize")
+            raise rewrite.NotRewrittenError(eligibility.TOO_LARGE) from None
+        size = call.response.get("persistedOutputSize")
         if not _begins(raws[0], output.texts[0]) or (isinstance(size, int) and len(raws[0]) < size):
             raise OSError(f"{output.whole} is not what the tool printed")
     return raws
@@ -250,40 +264,14 @@ def _begins(raw: bytes, shown: str) -> bool:
     return start.lstrip(BLANK).startswith(shown)
 
 
-def _normal_forms(
-    event: dict, tool: str, raws: list[bytes], most: int, code: int = 0
-) -> list[tuple]:
-    """(text, rules) of each text, under one CPU limit for all. Raises cpu_limit.LimitError."""
-    from contextkernel.handlers import operators
-    from contextkernel.store import blobs, handles
-
-    given = event.get("tool_input")
-    command = given.get("command") if isinstance(given, dict) else ""
-    if tool.startswith("mcp__") and isinstance(given, dict) and not command:
-        command = next(
-            (
-                "cat '%s'" % given[name].replace("'", "")
-                for name in PATHS
-                if isinstance(given.get(name), str)
-            ),
-            "",
-        )
-    cap = 9900 if event["ck_client"] == "codex" else most
-    texts = [raw.decode("utf-8", "surrogateescape") for raw in raws]
-    sources = [
-        (
-            tool,
-            command if isinstance(command, str) else "",
-            code,
-            blobs.handle_of(raw),
-            cap,
-            handles.known_in(text),
-        )
-        for raw, text in zip(raws, texts)
-    ]
-    return cpu_limit.call(
-        operators.normal_forms, (texts, sources), sum(map(len, raws)), event.get("ck_since")
-    )
+def _command(call: ToolCall) -> str:
+    """The command that tells what a text is; of an MCP tool that reads a file, one that would show
+    it.
+    """
+    if call.tool.startswith("mcp__") and not call.input.get("command"):
+        names = [text_in(call.input, name) for name in PATHS if name in call.input]
+        return next(("cat '{}'".format(name.replace("'", "")) for name in names if name), "")
+    return call.command
 
 
 def _sound(text: str) -> str:
@@ -295,120 +283,25 @@ def _sound(text: str) -> str:
     )
 
 
-def _stored(event: dict, changed: list) -> bool:
-    """Whether every original is on disk; if not, one stderr line and one ledger row say why."""
-    from contextkernel.store import blobs
-
-    try:
-        handles = [blobs.put(raw) for raw in changed]
-    except blobs.StoreError as error:
-        sys.stderr.write(f"context-kernel: original passed through: {error}\n")
-        recorder.record(
-            "note",
-            {"event": "PostToolUse", "session": _text(event, "session_id"), "why": str(error)},
-        )
-        return False
-    for raw, issued in zip(changed, handles):
-        if issued != blobs.handle_of(
-            raw
-        ):  # another text holds these digits: the mark would name the wrong one
-            recorder.record(
-                "note",
-                {
-                    "event": "PostToolUse",
-                    "session": _text(event, "session_id"),
-                    "why": f"handle clash {issued}",
-                },
-            )
-            return False
-        try:
-            session_files.offer(_text(event, "transcript_path"), issued, raw)
-        except OSError as error:
-            recorder.record(
-                "note",
-                {
-                    "event": "PostToolUse",
-                    "session": _text(event, "session_id"),
-                    "why": f"no recall file: {error}",
-                },
-            )
-    return True
-
-
-def _book(
-    event: dict,
-    tool: str,
-    handles: str,
-    rule: str,
-    raw: int,
-    host: int,
-    shown: int,
-    lines: int,
-    lines_shown: int,
-    status: str,
-) -> None:
-    given = event.get("tool_input")
-    what = (
-        next(
-            (
-                str(given[key])
-                for key in ("command", "file_path", "pattern", "url", "description")
-                if given.get(key)
-            ),
-            "",
-        )
-        if isinstance(given, dict)
-        else ""
-    )
-    recorder.record(
-        "receipt",
-        {
-            "client": event["ck_client"],
-            "session": _text(event, "session_id"),
-            "agent": _text(event, "agent_id"),
-            "tool_use_id": _text(event, "tool_use_id"),
-            "tool": tool,
-            "lane": event["ck_lane"],
-            "rule": rule,
-            "command": what,
-            "handle": handles,
-            "raw": raw,
-            "host": host,
-            "shown": shown,
-            "lines": lines,
-            "lines_shown": lines_shown,
-            "status": status,
-            "cwd": _text(event, "cwd"),
-            "agent_type": _text(event, "agent_type"),
-            "transcript": _text(event, "transcript_path"),
-        },
-    )
-
-
-def _alarm(who: str) -> str:
-    """What the model is told, once a session, when the client refused replacements."""
+def _alarm(call: ToolCall) -> str:
+    """What the model is told, once a session, when the client refused replacements; Codex takes no
+    context beside a replacement.
+    """
     from contextkernel.store import backoff
 
-    why = backoff.untold(who) if settings.flag("CK_CANARY") else ""
+    is_asked = settings.flag("CK_CANARY") and call.client != "codex"
+    why = backoff.untold(call.session) if is_asked else ""
     return f"context-kernel: savings are overstated in this session: {why}" if why else ""
 
 
-def _note_shape(event: dict, tool: str) -> None:
-    """Name an unknown shape by its keys: in the ledger, and in the tap file where the user has
-    one.
-    """
-    keys = _key_names(event.get("tool_response"))
-    recorder.record(
-        "note",
-        {
-            "event": "PostToolUse",
-            "session": _text(event, "session_id"),
-            "why": f"unknown shape of {tool[:60]}: {keys}",
-        },
-    )
+def _note_shape(call: ToolCall) -> None:
+    """Record an unknown shape by its keys; nothing for a known one without text of ours to do."""
+    if not responses.is_other(call.tool, call.response):
+        why = f"unknown shape of {call.tool[:60]}: {_key_names(call.response)}"
+        recorder.record_note(EVENT, call.session, why)
 
 
-def _key_names(response) -> str:
+def _key_names(response: object) -> str:
     from contextkernel.masking import masked
 
     return masked(responses.key_names(response), 2000)
@@ -419,7 +312,7 @@ def tapped() -> bool:
     return os.path.isfile(os.path.expanduser(settings.text("CK_TAP_FLAG")))
 
 
-def _tap(event: dict) -> None:
+def _tap(event: dict[str, Any]) -> None:
     """Log a payload's key names to the file that CK_TAP_FLAG names, where it exists; never
     content.
     """

@@ -1,16 +1,16 @@
-"""The page: an output as a screen shows it, each shown line with the source lines it came from."""
+"""An output as a screen shows it: each shown line with the source lines it came from."""
 
 from __future__ import annotations
 
 from typing import NamedTuple
 
 
-class Page(NamedTuple):
+class Document(NamedTuple):
     """Lines as rendered (no escapes, no overwritten states, no carriage return at the end).
 
     `raw`: the source lines.  `first`, `last`: per rendered line the 0-based source range it stands
     for, or None
-    when line i of the page is line i of the source.  Neighbouring lines of one repainted block
+    when line i is line i of the source.  Neighbouring lines of one repainted block
     share a range.
     """
 
@@ -20,13 +20,13 @@ class Page(NamedTuple):
     last: list[int] | None = None
 
     def span(self, first: int, last: int) -> tuple[int, int]:
-        """The 1-based source lines behind page lines `first` to `last`."""
+        """The 1-based source lines behind document lines `first` to `last`."""
         if self.first is None or self.last is None:
             return first + 1, last + 1
         return self.first[first] + 1, self.last[last] + 1
 
     def verbatim(self, index: int) -> bool:
-        """Whether page line `index` is its source line, a carriage return at the end aside."""
+        """Whether document line `index` is its source line, a carriage return at the end aside."""
         if self.first is None or self.last is None:
             return True
         first = self.first[index]
@@ -38,7 +38,7 @@ class Page(NamedTuple):
         )
 
     def shown(self, index: int) -> str:
-        """Page line `index` as it may be shown: the source line itself when it is one."""
+        """Document line `index` as it may be shown: the source line itself when it is one."""
         if self.first is None:
             return self.raw[index]
         return self.raw[self.first[index]] if self.verbatim(index) else self.lines[index]

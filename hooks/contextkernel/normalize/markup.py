@@ -47,16 +47,16 @@ def pieces(text: str) -> Iterator[Piece]:
     # whether quotes may hide a ">": not after a tag in which that led to the end of the page
     strict = True
     while at < len(text):
-        found = MARKUP.search(text, at)
-        start = found.start() if found else len(text)
+        opening_sign = MARKUP.search(text, at)
+        start = opening_sign.start() if opening_sign else len(text)
         if start > at:
             line, counted = line + text.count("\n", counted, at), at
             yield Piece("text", plain(text[at:start]), line)
-        if not found:
+        if not opening_sign:
             return
         line, counted = line + text.count("\n", counted, start), start
         at = start
-        if found.group() in ("<!", "<?"):
+        if opening_sign.group() in ("<!", "<?"):
             opening, closing = next(pair for pair in HIDDEN if text.startswith(pair[0], at))
             end = text.find(closing, at + len(opening))
             if end < 0:
@@ -65,12 +65,12 @@ def pieces(text: str) -> Iterator[Piece]:
                 yield Piece("comment", text[at + 4 : end], line)
             at = end + len(closing)
             continue
-        named = NAME.match(text, found.end() - 1)
+        named = NAME.match(text, opening_sign.end() - 1)
         name = named.group().lower() if named else ""
-        end = text.find(">", found.end())
+        end = text.find(">", opening_sign.end())
         if end < 0:
             break
-        if found.group()[1] == "/":
+        if opening_sign.group()[1] == "/":
             yield Piece("end", name, line)
             at = end + 1
             continue
@@ -93,15 +93,11 @@ def plain(text: str) -> str:
     return unescape(NUMERIC.sub(_far, text)) if "&" in text else text
 
 
-def _far(found: re.Match) -> str:
-    digits = found.group().strip("&#xX;").lstrip("0")
-    return (
-        f"&#x{digits};"
-        if found.group()[2] in "xX" and len(digits) < 8
-        else f"&#{digits};"
-        if len(digits) < 8
-        else "\ufffd"
-    )
+def _far(reference: re.Match[str]) -> str:
+    digits = reference.group().strip("&#xX;").lstrip("0")
+    if len(digits) >= 8:
+        return "\ufffd"
+    return f"&#x{digits};" if reference.group()[2] in "xX" else f"&#{digits};"
 
 
 def _attributes(
@@ -113,14 +109,14 @@ def _attributes(
     With `strict` false it ends at the first ">" whatever quotes say.
     """
     end = len(text) if strict else first_close + 1
-    found: dict[str, str] = {}
+    attributes: dict[str, str] = {}
     while True:
         close = CLOSE.match(text, at, end)
         if close:
-            return found, close.end(), close.group().endswith("/>")
-        one = ATTRIBUTE.match(text, at, end)
-        if not one:
-            return found, -1 if strict else end, False
-        at = one.end()
-        value = next((group for group in one.groups()[1:] if group is not None), "")
-        found[one.group(1).lower()] = plain(value)
+            return attributes, close.end(), close.group().endswith("/>")
+        attribute = ATTRIBUTE.match(text, at, end)
+        if not attribute:
+            return attributes, -1 if strict else end, False
+        at = attribute.end()
+        value = next((group for group in attribute.groups()[1:] if group is not None), "")
+        attributes[attribute.group(1).lower()] = plain(value)

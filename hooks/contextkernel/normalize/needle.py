@@ -8,10 +8,7 @@ import re
 
 # repetitions; `*` and `+` go no further, nor does one that the pattern begins with (it is tried
 # from every character)
-FARTHEST, AT_START = (
-    300,
-    60,
-)
+FARTHEST, AT_START = 300, 60
 CHOICES = 16  # ways through the alternatives and options of a pattern
 PART = re.compile(
     (
@@ -23,7 +20,7 @@ PART = re.compile(
 )
 
 
-def pattern_of(wanted: str) -> re.Pattern | None:
+def pattern_of(wanted: str) -> re.Pattern[str] | None:
     """A pattern for the argument of a grep.  Of one with several repetitions, repeated groups or
     many choices the part before them; None where nothing is left.
     """
@@ -48,40 +45,37 @@ def _bounded(text: str) -> str:
         if token[0] == "(" and not token.endswith("i)"):
             groups.append(len(out))
         if part.group("repeat"):
-            most = part.group("most")
-            far = (
-                max(
-                    int(number[:6])
-                    for number in (part.group("least"), (most or "")[1:], "0")
-                    if number
-                )
-                if token[0] == "{"
-                else 0
-            )
-            if repeated or grouped or after in ("repeat", "option") or far > FARTHEST:
+            is_stacked = repeated or grouped or after in ("repeat", "option")
+            if is_stacked or _farthest(part) > FARTHEST:
                 return _trimmed(out[: groups[0] if groups else atom])
             repeated = True
-            limit = FARTHEST if atom else AT_START
-            token = (
-                f"{{0,{limit}}}"
-                if token == "*"
-                else f"{{1,{limit}}}"
-                if token == "+"
-                else token[:-1] + f"{FARTHEST}}}"
-                if token.endswith(",}")
-                else token
-            )
+            token = _limited(token, FARTHEST if atom else AT_START)
         elif part.group("option") and after != "repeat" or part.group("bar") and groups:
             choices *= 2
             if choices > CHOICES:
                 return _trimmed(out[: groups[0] if groups else atom])
+        after = part.lastgroup if part.lastgroup in ("repeat", "option") else ""
         if part.group("close"):
             atom, grouped = groups.pop() if groups else len(out), True
-        elif not part.group("repeat") and not part.group("option"):
+        elif not after:
             atom, grouped = len(out), False
-        after = "repeat" if part.group("repeat") else "option" if part.group("option") else ""
         out.append(token)
     return "".join(out)
+
+
+def _farthest(part: re.Match[str]) -> int:
+    """The largest number of a `{2,5}`; 0 for other repetitions."""
+    numbers = re.findall(r"\d+", part.group()) if part.group().startswith("{") else ()
+    return max((int(number[:6]) for number in numbers), default=0)
+
+
+def _limited(repetition: str, limit: int) -> str:
+    """The repetition with an end to it."""
+    if repetition == "*":
+        return f"{{0,{limit}}}"
+    if repetition == "+":
+        return f"{{1,{limit}}}"
+    return repetition[:-1] + f"{FARTHEST}}}" if repetition.endswith(",}") else repetition
 
 
 def _trimmed(parts: list[str]) -> str:

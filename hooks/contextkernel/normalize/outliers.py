@@ -17,13 +17,13 @@ NUMBER = re.compile(r"[^\d.]*?(-?\d+(?:\.\d+)?)[A-Za-z%µ]*$")
 
 def outliers(lines: list[str], mined: Mined, templates: set[int]) -> list[int]:
     """Indexes of outlying lines, ascending."""
-    found: set[int] = set()
+    indexes: set[int] = set()
     if len(lines) <= FINE:
         for members in mined.members(templates).values():
-            found |= _in_group(lines, members)
+            indexes |= _in_group(lines, members)
     else:
-        found = _by_length(lines, mined, templates)
-    return sorted(found)
+        indexes = _by_length(lines, mined, templates)
+    return sorted(indexes)
 
 
 def _in_group(lines: list[str], members: list[int]) -> set[int]:
@@ -31,11 +31,11 @@ def _in_group(lines: list[str], members: list[int]) -> set[int]:
     width = len(rows[0])
     if any(len(row) != width for row in rows):
         return set()
-    found: set[int] = set()
+    indexes: set[int] = set()
     for column in range(min(width, 24)):
         values = [row[column] for row in rows]
-        found |= {members[i] for i in far_or_rare(values)}
-    return found
+        indexes |= {members[i] for i in far_or_rare(values)}
+    return indexes
 
 
 def far_or_rare(values: list[str]) -> set[int]:
@@ -67,11 +67,8 @@ def _far(values: list[str]) -> set[int]:
         (number for number in ordered if abs(number[0] - median) > limit),
         key=lambda pair: -abs(pair[0] - median),
     )
-    return (
-        {index for _, index in far[:MOST]}
-        if len(far) <= max(MOST, len(values) // 10)
-        else {index for _, index in far[:1]}
-    )
+    is_few = len(far) <= max(MOST, len(values) // 10)
+    return {index for _, index in far[: MOST if is_few else 1]}
 
 
 def _by_length(lines: list[str], mined: Mined, templates: set[int]) -> set[int]:
@@ -86,8 +83,8 @@ def _by_length(lines: list[str], mined: Mined, templates: set[int]) -> set[int]:
     keys = zip(mined.ids, map(len, lines))
     for index in compress(range(len(lines)), map(rare.__contains__, keys)):
         by_template.setdefault(mined.ids[index], []).append((len(lines[index]), index))
-    found: set[int] = set()
+    indexes: set[int] = set()
     for pairs in by_template.values():
         pairs.sort()
-        found |= {index for _, index in pairs[:1] + pairs[-2:]}
-    return set(sorted(found)[:60])
+        indexes |= {index for _, index in pairs[:1] + pairs[-2:]}
+    return set(sorted(indexes)[:60])

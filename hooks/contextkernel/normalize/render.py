@@ -1,34 +1,34 @@
-"""The new text of a page with its account."""
+"""The new text of a document with its account."""
 
 from __future__ import annotations
 
 from contextkernel.edits import Edit, Normalized
-from contextkernel.normalize.document import Page
-from contextkernel.normalize.layout import Stretch
+from contextkernel.normalize.document import Document
+from contextkernel.normalize.layout import Segment
 
 LONG = 1200  # characters; a longer line is clipped
 KEPT_START, KEPT_END = 700, 200
 
 
-def composed(page: Page, stretches: list[Stretch], head: list[str]) -> Normalized:
-    """Head lines, then every stretch; the account names each source line that is not shown
+def render(document: Document, segments: list[Segment], head: list[str]) -> Normalized:
+    """Head lines, then every segment; the account names each source line that is not shown
     verbatim.
     """
     out: list[str] = list(head)
     edits: list[Edit] = []
-    for stretch in stretches:
-        if stretch.lines is not None:
-            first, last = page.span(stretch.first, stretch.last)
-            _enter(edits, Edit(stretch.rule, first, last, len(stretch.lines)))
-            out += stretch.lines
-        elif page.first is None:
-            out += page.raw[stretch.first : stretch.last + 1]
+    for segment in segments:
+        if segment.lines is not None:
+            first, last = document.span(segment.first, segment.last)
+            _enter(edits, Edit(segment.rule, first, last, len(segment.lines)))
+            out += segment.lines
+        elif document.first is None:
+            out += document.raw[segment.first : segment.last + 1]
         else:
-            for index in range(stretch.first, stretch.last + 1):
-                if not page.verbatim(index):
-                    first, last = page.span(index, index)
+            for index in range(segment.first, segment.last + 1):
+                if not document.verbatim(index):
+                    first, last = document.span(index, index)
                     _enter(edits, Edit("terminal", first, last, 1))
-                out.append(page.shown(index))
+                out.append(document.shown(index))
     return Normalized("\n".join(out), tuple(edits), len(head))
 
 

@@ -5,66 +5,67 @@ from __future__ import annotations
 import re
 from itertools import compress
 
-from contextkernel.normalize.document import Page
-from contextkernel.normalize.layout import (
-    CONTEXT,
-    FACT,
-    LAST,
-    MUST,
-    NOTABLE,
-    PLAIN,
-    RARE,
-    Ask,
-    Unit,
-)
+from contextkernel.normalize.document import Document
+from contextkernel.normalize.layout import Block, Rank, Request
 from contextkernel.normalize.render import KEPT_END, KEPT_START, LONG
 from contextkernel.normalize.severity import CALM, FAULT, WARNING, first_fault, severity
 from contextkernel.normalize.templates import Mined, mine
 
 COMMON = 4  # lines of one template from which on it is collapsed
-EXEMPLARS = 2  # lines of a collapsed template that stay; of faults 3, on failure 4
+EXEMPLARS, FAULT_EXEMPLARS = (
+    2,
+    3,
+)  # lines of a collapsed template that stay; on failure a fault more
 HEAD, TAIL = 10, 20  # lines
 OUTERMOST = 4  # lines at either end that stay whatever else is wrong
-HEAD_ROOM, TAIL_ROOM = 900, 1800  # characters of head and tail that are not rare anyway
-UNIQUE_ROOM = (
-    16000  # characters of text without repeats that pass before anything of it is left out
-)
+HEAD_MAX_CHARS, TAIL_MAX_CHARS = 900, 1800  # of head and tail that are not rare anyway
+UNIQUE_MAX_CHARS = 16000  # of text without repeats that pass before anything of it is left out
+ODD_COUNTS_FROM = 60  # rare lines; among fewer, one unlike the others says nothing
+SHORT_ENOUGH = 120  # rare lines; among fewer, each is worth a look
+FEW_NOVEL = 12  # lines of words that stand nowhere else
+COMMON_MOST = 4000  # templates that are looked at, the first ones
+FAR_FROM = 20  # lines of a template in which a value can be far from the others
+# severity -> rank of the first line of a collapsed template, rank of its other exemplars
+EXEMPLAR_RANKS = {
+    FAULT: (Rank.FACT, Rank.NOTABLE),
+    WARNING: (Rank.NOTABLE, Rank.PLAIN),
+    CALM: (Rank.CONTEXT, Rank.PLAIN),
+}
 WORD = re.compile(r"[^\W\d_]{4,}")
 NO_WORDS = {ord(c): None for c in "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789_"}
 
 
-def room_for(page: Page, survey: Survey, ask: Ask) -> int:
+def target_for(document: Document, survey: Survey, request: Request) -> int:
     """Characters to aim at: more for a text that does not repeat itself, as nothing stands for a
     line left out.
     """
-    if ask.exit_code:
-        return ask.room
+    target_chars = request.limits.target_chars
+    if request.exit_code:
+        return target_chars
     unique = survey.unique_characters()
-    return (
-        unique + 1500
-        if ask.room < unique <= UNIQUE_ROOM
-        else max(ask.room, min(unique, UNIQUE_ROOM) * 3 // 4)
-    )
+    if target_chars < unique <= UNIQUE_MAX_CHARS:
+        return unique + 1500
+    return max(target_chars, min(unique, UNIQUE_MAX_CHARS) * 3 // 4)
 
 
-def unit_of(page: Page, index: int, rank: int, long: int = LONG) -> Unit:
-    """One line as a unit; a very long one is clipped in the middle, inside a mark-free ellipsis
+def block_of(document: Document, index: int, rank: int, long: int = LONG) -> Block:
+    """One line as a block; a very long one is clipped in the middle, inside a mark-free ellipsis
     that counts what it hides.
     """
-    line = page.lines[index]
+    line = document.lines[index]
     if len(line) > long or len(line) > LONG and line.count(" ") < len(line) // 40:
-        return Unit(index, index, rank, (clipped(line),), "clip")
-    return Unit(index, index, rank)
+        return Block(index, index, rank, (clipped(line),), "clip")
+    return Block(index, index, rank)
 
 
 def clipped(line: str) -> str:
     """Start and end of a long line, and the surroundings of its first word of fault."""
     hidden = len(line) - KEPT_START - KEPT_END
     middle = ""
-    found = first_fault(line, KEPT_START, len(line) - KEPT_END)
-    if found >= 0:
-        start = max(KEPT_START, found - 80)
-        end = min(len(line) - KEPT_END, found + 170)
+    fault_at = first_fault(line, KEPT_START, len(line) - KEPT_END)
+    if fault_at >= 0:
+        start = max(KEPT_START, fault_at - 80)
+        end = min(len(line) - KEPT_END, fault_at + 170)
         middle, hidden = line[start:end] + "…", hidden - (end - start)
     return f"{line[:KEPT_START]}…[+{hidden} characters]…{middle}{line[-KEPT_END:]}"
 
@@ -79,9 +80,8 @@ class Survey:
         self.outlying: set[int] = set()  # filled by `ranks`
         self.levels: dict[int, int] = {}  # template -> severity of its exemplar
         single = [count < COMMON for count in self.mined.counts]
-        self.rare = list(
-            compress(range(len(lines)), map(single.__getitem__, self.mined.ids))
-        )  # lines whose template is not collapsed
+        # lines whose template is not collapsed
+        self.rare = list(compress(range(len(lines)), map(single.__getitem__, self.mined.ids)))
 
     def level(self, template: int) -> int:
         """Severity of a template, by its first line."""
@@ -104,7 +104,8 @@ class Survey:
         if self.failed:
             return ""
         rare = next(i for i in range(first, last + 1) if counts[ids[i]] < COMMON)
-        return f'"{" ".join(self.lines[rare].split())[:34]}"' if self.lines[rare].strip() else ""
+        words = " ".join(self.lines[rare].split())
+        return f'"{words[:34]}"' if words else ""
 
     def ranks(self) -> dict[int, int]:
         """Ranks of the lines worth showing; a line that is not named only repeats a template
@@ -120,27 +121,25 @@ class Survey:
         ids, rare = self.mined.ids, self.rare
         for index in rare:
             if not self.lines[index].strip():
-                ranks.setdefault(index, PLAIN)
+                ranks.setdefault(index, Rank.PLAIN)
         rare = [i for i in rare if self.lines[i].strip()]
         shapes = self._shapes(rare)
-        novel = self.novel() if len(rare) > 60 else set()
+        novel = self.novel() if len(rare) > ODD_COUNTS_FROM else set()
         for index in rare:
             line = self.lines[index]
             level = self.level(ids[index])
-            odd = shapes.get(_shape(line), 0) <= 2 or index in novel
+            is_odd = shapes.get(_shape(line), 0) <= 2 or index in novel
             if len(line) > LONG:
                 level = WARNING if level == FAULT else CALM
-            _lower(
-                ranks,
-                index,
-                FACT
-                if level == FAULT or index in novel and len(novel) <= 12
-                else NOTABLE
-                if level == WARNING or odd and len(rare) > 60
-                else RARE
-                if odd or len(rare) < 120
-                else PLAIN,
-            )
+            if level == FAULT or index in novel and len(novel) <= FEW_NOVEL:
+                rank = Rank.FACT
+            elif level == WARNING or is_odd and len(rare) > ODD_COUNTS_FROM:
+                rank = Rank.NOTABLE
+            elif is_odd or len(rare) < SHORT_ENOUGH:
+                rank = Rank.RARE
+            else:
+                rank = Rank.PLAIN
+            _lower(ranks, index, rank)
             if level == FAULT:
                 self._rank_context(ranks, index)
 
@@ -150,15 +149,15 @@ class Survey:
         """
         words = [set(WORD.findall(self.lines[i][:LONG])) for i in self.rare[:6000]]
         spread: dict[str, int] = {}
-        for found in words:
-            for word in found:
+        for own in words:
+            for word in own:
                 spread[word] = spread.get(word, 0) + 1
         novel = {
             i
-            for i, found in zip(self.rare, words)
-            if len(found) >= 4 and 3 <= sum(spread[word] == 1 for word in found) >= 0.4 * len(found)
+            for i, own in zip(self.rare, words)
+            if len(own) >= 4 and 3 <= sum(spread[word] == 1 for word in own) >= 0.4 * len(own)
         }
-        return novel if len(novel) <= max(12, len(self.rare) // 20) else set()
+        return novel if len(novel) <= max(FEW_NOVEL, len(self.rare) // 20) else set()
 
     def _shapes(self, rare: list[int]) -> dict[str, int]:
         """How many lines have each skeleton (punctuation only); the lines of a listing share
@@ -172,66 +171,54 @@ class Survey:
 
     def _rank_context(self, ranks: dict[int, int], index: int) -> None:
         for near in range(max(0, index - 1), min(len(self.lines), index + 4)):
-            _lower(ranks, near, CONTEXT)
+            _lower(ranks, near, Rank.CONTEXT)
 
     def _rank_common(self, ranks: dict[int, int]) -> None:
-        counts = self.mined.counts
+        counts, exemplars = self.mined.counts, self.mined.exemplars
         common = {template for template, count in enumerate(counts) if count >= COMMON}
-        if len(common) > 4000:
-            common = set(sorted(common, key=lambda t: self.mined.exemplars[t])[:4000])
-        wanted: dict[int, int] = {}
-        for template in common:
-            level = self.level(template)
-            wanted[template] = (4 if self.failed else 3) if level == FAULT else EXEMPLARS
-        left = dict(wanted)
-        for index, template in enumerate(self.mined.ids):
-            if left.get(template, 0):
-                left[template] -= 1
-                level = self.levels[template]
-                first = left[template] == wanted[template] - 1
-                _lower(
-                    ranks,
-                    index,
-                    (FACT if first else NOTABLE)
-                    if level == FAULT
-                    else NOTABLE
-                    if level == WARNING and first
-                    else CONTEXT
-                    if first
-                    else PLAIN,
-                )
-                if not left[template]:
-                    del left[template]
-                    if not left:
-                        break
-        from contextkernel.normalize.outliers import (
-            outliers,  # only texts with collapsed templates need it
-        )
+        if len(common) > COMMON_MOST:
+            common = set(sorted(common, key=exemplars.__getitem__)[:COMMON_MOST])
+        self._rank_exemplars(ranks, common)
+        from contextkernel.normalize.outliers import outliers  # late: texts that repeat need it
 
-        self.outlying = set(
-            outliers(self.lines, self.mined, {t for t in common if counts[t] >= 20})
-        )
+        large = {template for template in common if counts[template] >= FAR_FROM}
+        self.outlying = set(outliers(self.lines, self.mined, large))
         for index in sorted(self.outlying):
-            _lower(ranks, index, NOTABLE)
+            _lower(ranks, index, Rank.NOTABLE)
+
+    def _rank_exemplars(self, ranks: dict[int, int], common: set[int]) -> None:
+        left: dict[int, int] = {}  # template -> lines of it that are still to be ranked
+        of_faults = FAULT_EXEMPLARS + self.failed
+        for template in common:
+            left[template] = of_faults if self.level(template) == FAULT else EXEMPLARS
+        exemplars = self.mined.exemplars
+        for index, template in enumerate(self.mined.ids):
+            if template not in left:
+                continue
+            first, others = EXEMPLAR_RANKS[self.levels[template]]
+            _lower(ranks, index, first if index == exemplars[template] else others)
+            left[template] -= 1
+            if not left[template]:
+                del left[template]
+                if not left:
+                    break
 
     def _rank_ends(self, ranks: dict[int, int]) -> None:
-        for numbers, room in (
-            (range(0, min(HEAD, len(self.lines))), HEAD_ROOM),
-            (range(len(self.lines) - 1, max(-1, len(self.lines) - TAIL - 1), -1), TAIL_ROOM),
-        ):
-            seen = set()
-            for index in numbers:
-                if (
-                    self.lines[index] in seen
-                    and abs(index - numbers[0]) >= OUTERMOST
-                    and len(self.lines[index]) > 8
-                ):
-                    continue  # a line just shown, word for word
-                seen.add(self.lines[index])
-                room -= len(self.lines[index]) + 1
-                if room < 0:
-                    break
-                _lower(ranks, index, MUST if abs(index - numbers[0]) < OUTERMOST else FACT)
+        indexes = range(len(self.lines))
+        self._rank_end(ranks, indexes[:HEAD], HEAD_MAX_CHARS)
+        self._rank_end(ranks, indexes[: -TAIL - 1 : -1], TAIL_MAX_CHARS)
+
+    def _rank_end(self, ranks: dict[int, int], indexes: range, max_chars: int) -> None:
+        seen: set[str] = set()
+        for distance, index in enumerate(indexes):
+            line = self.lines[index]
+            if line in seen and distance >= OUTERMOST and len(line) > 8:
+                continue  # a line just shown, word for word
+            seen.add(line)
+            max_chars -= len(line) + 1
+            if max_chars < 0:
+                break
+            _lower(ranks, index, Rank.MUST if distance < OUTERMOST else Rank.FACT)
 
 
 def _shape(line: str) -> str:
@@ -243,5 +230,5 @@ def _shape(line: str) -> str:
 
 
 def _lower(ranks: dict[int, int], index: int, rank: int) -> None:
-    if rank < ranks.get(index, LAST):
+    if rank < ranks.get(index, Rank.LAST):
         ranks[index] = rank

@@ -33,16 +33,16 @@ class Mined(NamedTuple):
 
     def members(self, wanted: set[int]) -> dict[int, list[int]]:
         """The lines of some templates."""
-        found: dict[int, list[int]] = {template: [] for template in wanted}
+        lines_of: dict[int, list[int]] = {template: [] for template in wanted}
         for index, template in enumerate(self.ids):
             if template in wanted:
-                found[template].append(index)
-        return found
+                lines_of[template].append(index)
+        return lines_of
 
 
 def mine(lines: list[str]) -> Mined:
     """The templates of lines.  O(n); one dictionary entry per template."""
-    number_of = defaultdict(count().__next__)  # type: Dict[bytes, int]
+    number_of: dict[bytes, int] = defaultdict(count().__next__)
     ids: list[int] = []
     for start in range(0, len(lines), CHUNK):
         data = "\n".join(lines[start : start + CHUNK]).encode("utf-8", "surrogatepass")

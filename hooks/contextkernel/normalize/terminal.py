@@ -6,7 +6,7 @@ from __future__ import annotations
 
 import re
 
-from contextkernel.normalize.document import Page
+from contextkernel.normalize.document import Document
 
 OSC = re.compile(r"\x1b[\]PX^_].*?(?:\x07|\x1b\\|$)")
 REPAINT = re.compile(r"\x1b\[(?:[12]K|1?G|[023]?J|H|1;1H)")  # what follows is written over the line
@@ -16,8 +16,8 @@ MEASURE = re.compile(r"(?<!\S)[^\s\d]*\d\S*|\b(?:[kKMGT]?i?B(?:/s)?|it/s|eta|ETA
 WORD = re.compile(r"[^\W\d_]{2,}")
 
 
-def rendered(raw: list[str]) -> Page:
-    """The page of source lines that hold control characters."""
+def rendered(raw: list[str]) -> Document:
+    """The document of source lines that hold control characters."""
     starts = _blocks(raw)
     lines: list[str] = []
     first: list[int] = []
@@ -30,7 +30,7 @@ def rendered(raw: list[str]) -> Page:
             first.append(number)
             last.append(end - 1)
         number = end
-    return Page(lines, raw, first, last)
+    return Document(lines, raw, first, last)
 
 
 def _blocks(raw: list[str]) -> list[int]:

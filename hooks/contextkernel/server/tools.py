@@ -13,6 +13,7 @@ import os
 import re
 from typing import Callable, NamedTuple
 
+from contextkernel.clients import limits
 from contextkernel.paths import PLUGIN_ROOT
 from contextkernel.store import settings
 
@@ -26,13 +27,6 @@ INSTRUCTIONS = (
     "test or issue text; "
     "before changing one definition, kernel_slice."
 )
-
-# Characters.  Without this Claude Code puts a result above 50,000 into a file, or refuses it by its
-# tokens; with it 160,000
-# arrived whole on 2.1.121 and 2.1.332.  A slice keeps to its budget, 80,000 tokens at most.
-MOST_SHOWN = 500000
-
-CODEX_MOST = 11000  # tokens: Codex cuts the middle out of a result above 48,000 characters
 
 _HANDLE = re.compile(r"\b[0-9a-f]{8,64}\b")
 _BUDGET = re.compile(r"auto|\d{2,7}")
@@ -128,14 +122,16 @@ def _budget(arguments: dict, client: str) -> list[str]:
     if client == "codex":
         return [
             "--budget",
-            str(min(CODEX_MOST, int(given[1]))) if given and given[1] != "auto" else "auto",
+            str(min(limits.CODEX_SLICE_MAX_TOKENS, int(given[1])))
+            if given and given[1] != "auto"
+            else "auto",
         ]
     return given
 
 
 def _environ(client: str) -> dict | None:
     return (
-        {"CK_BUDGET_MAX": str(min(CODEX_MOST, settings.number("CK_BUDGET_MAX")))}
+        {"CK_BUDGET_MAX": str(min(limits.CODEX_SLICE_MAX_TOKENS, settings.number("CK_BUDGET_MAX")))}
         if client == "codex"
         else None
     )
@@ -200,7 +196,7 @@ def listed(tool: Tool) -> dict:
         },
         "annotations": {"readOnlyHint": True, "openWorldHint": False},
     }
-    shown["_meta"] = {"anthropic/maxResultSizeChars": MOST_SHOWN}
+    shown["_meta"] = {"anthropic/maxResultSizeChars": limits.SERVER_MAX_CHARS}
     if tool.always_loaded:
         shown["_meta"]["anthropic/alwaysLoad"] = True
     return shown

@@ -11,14 +11,11 @@ import tempfile
 from typing import NamedTuple
 
 from contextkernel import marks
-from contextkernel.clients import responses
+from contextkernel.clients import limits, responses
 from contextkernel.setup.codex_bundle import Failed
 from contextkernel.setup.context import Setup
 from contextkernel.tokens import estimate
 
-PREVIEW_CHARS = 2000  # the client shows so many characters of a result beyond its limit
-FAILED_END_CHARS = 5000  # and so many of each end of a failing command's output
-FAILED_MOST = 2 * FAILED_END_CHARS + 40  # with the line between them
 TESTS = 240  # methods of the test runs; in the failing one every 40th fails
 JOBS = 4000  # lines of the worker's log
 ODD_JOB = 2718  # the one that goes wrong
@@ -95,7 +92,7 @@ def samples(scratch: str) -> list[Sample]:
     if shutil.which("ls"):
         listing = produced(["ls", "-l", library], f"ls -l {os.path.basename(library)}", scratch)
         if (
-            len(listing.raw) <= responses.BASH_MOST
+            len(listing.raw) <= limits.BASH_MAX_CHARS
         ):  # of a longer one the client shows too little to compare
             made.append(listing)
     return [sample for sample in made if sample.raw]
@@ -139,10 +136,10 @@ def alone(sample: Sample) -> str:
     if sample.exit_code:
         return (
             text
-            if len(text) <= 2 * FAILED_END_CHARS
-            else text[:FAILED_END_CHARS] + text[-FAILED_END_CHARS:]
+            if len(text) <= limits.FAILURE_MAX_CHARS
+            else text[: limits.FAILURE_END_CHARS] + text[-limits.FAILURE_END_CHARS :]
         )
-    return text if len(text) <= responses.BASH_MOST else text[:PREVIEW_CHARS]
+    return text if len(text) <= limits.BASH_MAX_CHARS else text[: limits.PREVIEW_CHARS]
 
 
 def shown(setup: Setup, sample: Sample) -> Shown:
@@ -160,8 +157,8 @@ def alone_tokens(sample: Sample) -> int:
     """Tokens of the client's text with what it writes around a cut, as the report counts them."""
     size = len(sample.raw)
     if sample.exit_code:
-        return estimate(b"x" * min(size, FAILED_MOST))
-    return estimate(b"x" * responses.host_bytes("Bash", size, responses.BASH_MOST))
+        return estimate(b"x" * min(size, limits.FAILURE_CUT_CHARS))
+    return estimate(b"x" * responses.host_bytes("Bash", size, limits.BASH_MAX_CHARS))
 
 
 def percent_saved(before: int, after: int) -> str:

@@ -37,16 +37,17 @@ def blocks_of(lines: Sequence[str], definitions: Sequence[Definition]) -> list[B
         if one.indent <= DEEPEST and one.kind not in _UNCUT and one.line <= len(lines):
             floor = starts[-1][1].line if starts else 0
             starts.append((_lead(lines, one.line, floor), one))
-    cuts = [(1, None)] + starts
+    cuts: list[tuple[int, Definition | None]] = [(1, None), *starts]
     blocks: list[Block] = []
     around: list[Definition] = []
-    for index, (first, one) in enumerate(cuts):
+    for index, (first, definition) in enumerate(cuts):
         last = (cuts[index + 1][0] if index + 1 < len(cuts) else len(lines) + 1) - 1
-        if one is not None:
-            around = [outer for outer in around if outer.indent < one.indent]
-        blocks += _pieces(lines, first, last, tuple(outer.line for outer in around), one)
-        if one is not None:
-            around.append(one)
+        if definition is not None:
+            around = [outer for outer in around if outer.indent < definition.indent]
+        heads = tuple(outer.line for outer in around)
+        blocks += _pieces(lines, first, last, heads, definition)
+        if definition is not None:
+            around.append(definition)
     names = sorted((one for one in definitions if one.kind in _UNCUT), key=lambda one: one.line)
     at = [one.line for one in names]
     for index, block in enumerate(blocks):

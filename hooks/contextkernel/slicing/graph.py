@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 
-from contextkernel.slicing.languages import language_of, tongue
+from contextkernel.slicing.languages import language_module, language_of
 from contextkernel.slicing.repository import Repository
 from contextkernel.slicing.scan.scan_file import BITS, IMPORTS
 
@@ -23,11 +23,11 @@ def _imported(path: str, repository: Repository) -> list[str]:
     row = language_of(path)
     if row is None or path not in repository.rows:
         return []
-    module = tongue(row.name)
+    module = language_module(row.name)
     found: dict[str, None] = {}
     for spec in repository.facts(path).imports:
         found.update(dict.fromkeys(module.targets(spec, path, repository)))
-    found.update(dict.fromkeys(module.implied(path, repository)))
+    found.update(dict.fromkeys(module.implicit_imports(path, repository)))
     found.pop(path, None)
     keeps = repository.keeps_edge
     return [target for target in found if keeps is None or keeps(path, target)]

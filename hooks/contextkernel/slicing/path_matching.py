@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import posixpath
 import re
+from collections.abc import Iterable
+from typing import NamedTuple
 
 from contextkernel.slicing.repository import Repository
 
@@ -54,74 +56,49 @@ def found_path(given: str, repository: Repository) -> str:
     return _by_tail(path.split("/"), absolute, repository)
 
 
+class _Registry(NamedTuple):
+    """Where an installer puts packages, and the file that gives a package its name there."""
+
+    path: re.Pattern[str]  # groups: name, rest
+    manifest: str
+    name: str  # a pattern, with the package's name at %s
+
+
+_REGISTRIES = (
+    _Registry(_NODE_INSTALLED, "package.json", r'"name": "%s"'),
+    _Registry(_CARGO_INSTALLED, "Cargo.toml", r'^name\s*=\s*"%s"'),
+    _Registry(_GO_INSTALLED, "go.mod", r"^module\s+%s\s*$"),
+)
+
+
 def _installed(path: str, repository: Repository) -> str | None:
     """The file of an installed copy of this repository, "" when the copy is another package's,
     None when it is no such path.
     """
     match = _INSTALLED.match(path)
     if match:
-        return next(
-            (
-                root + match.group("rest")
-                for root in _SOURCE_ROOTS
-                if root + match.group("rest") in repository.paths
-            ),
-            "",
-        )
-    match = _NODE_INSTALLED.match(path)
-    if match:
-        own = [
-            posixpath.dirname(one)
-            for one in repository.named("package.json")
-            if f'"name": "{match.group("name")}"' in repository.text(one)
-        ]
-        return next(
-            (
-                one
-                for one in (posixpath.join(folder, match.group("rest")) for folder in own)
-                if one in repository.paths
-            ),
-            "",
-        )
-    match = _CARGO_INSTALLED.match(path)
-    if match:
-        own = [
-            posixpath.dirname(one)
-            for one in repository.named("Cargo.toml")
-            if re.search(
-                rf'^name\s*=\s*"{re.escape(match.group("name"))}"', repository.text(one), re.M
+        return _first_known((root + match.group("rest") for root in _SOURCE_ROOTS), repository)
+    for registry in _REGISTRIES:
+        match = registry.path.match(path)
+        if match:
+            name = re.compile(registry.name.replace("%s", re.escape(match.group("name"))), re.M)
+            rest = match.group("rest")
+            own = (
+                posixpath.join(posixpath.dirname(manifest), rest)
+                for manifest in repository.named(registry.manifest)
+                if name.search(repository.text(manifest))
             )
-        ]
-        return next(
-            (
-                one
-                for one in (posixpath.join(folder, match.group("rest")) for folder in own)
-                if one in repository.paths
-            ),
-            "",
-        )
-    match = _GO_INSTALLED.match(path)
-    if match:
-        own = [
-            posixpath.dirname(one)
-            for one in repository.named("go.mod")
-            if re.search(
-                rf"^module\s+{re.escape(match.group('name'))}\s*$", repository.text(one), re.M
-            )
-        ]
-        return next(
-            (
-                one
-                for one in (posixpath.join(folder, match.group("rest")) for folder in own)
-                if one in repository.paths
-            ),
-            "",
-        )
+            return _first_known(own, repository)
     return None
 
 
+def _first_known(paths: Iterable[str], repository: Repository) -> str:
+    return next((path for path in paths if path in repository.paths), "")
+
+
 def _by_tail(parts: list[str], absolute: bool, repository: Repository) -> str:
-    best, found = 0, []
+    best = 0
+    found: list[str] = []
     for path in repository.named(parts[-1]):
         own = path.split("/")
         shared = 0

@@ -7,9 +7,9 @@ it is.
 from __future__ import annotations
 
 import math
-from typing import NamedTuple
+from typing import Callable, NamedTuple
 
-from contextkernel.slicing.languages import tongue
+from contextkernel.slicing.languages import python
 from contextkernel.slicing.path_matching import found_path
 from contextkernel.slicing.repository import Repository
 from contextkernel.slicing.scan.scan_file import BITS, BODY, DEFINES, IN_PATH, NAMED_SHIFT
@@ -33,6 +33,9 @@ TICKED, CODED, RARE, MOST_BY_NAME = (
 TEST_NAMED = 0.3  # what a test keeps of evidence that names it
 CODE_FRAMES, CODE_WIDTH = 8, 300  # frames whose source lines are read; characters of one
 NEIGHBOUR, HEAD = 0.06, 12  # imports of the first HEAD files
+
+
+Adder = Callable[[str, float, str], None]  # path, evidence, reason
 
 
 class Spot(NamedTuple):
@@ -75,6 +78,9 @@ def ranked(symptom: Symptom, repository: Repository) -> Ranking:
         reasons.setdefault(path, []).append(why)
 
     spots = _spots(symptom, repository)
+    for path in dict.fromkeys(spot.path for spot in spots):
+        if _is_unscanned(path, repository):
+            scores[path] = repository.weight(path)  # its words are not known: as good as any
     for index, path in enumerate(
         dict.fromkeys(spot.path for spot in spots if spot.why.startswith("frame"))
     ):
@@ -91,6 +97,11 @@ def ranked(symptom: Symptom, repository: Repository) -> Ranking:
         key=lambda path: (-scores[path], path),
     )
     return Ranking(order, scores, reasons, idf, spots, names)
+
+
+def _is_unscanned(path: str, repository: Repository) -> bool:
+    """Is it a source file that is too large to be scanned?"""
+    return path in repository.rows and repository.rows[path].note == "big"
 
 
 def code_of_frames(symptom: Symptom, repository: Repository) -> list[str]:
@@ -171,7 +182,6 @@ def _mentioned(symptom: Symptom, repository: Repository) -> dict[str, str]:
         path = found_path(place.path, repository)
         if path:
             found.setdefault(path, "path in the symptom")
-    python = tongue("Python")
     for name in symptom.dotted:
         parts = name.split(".")
         for length in range(len(parts), 1, -1):
@@ -182,7 +192,7 @@ def _mentioned(symptom: Symptom, repository: Repository) -> dict[str, str]:
     return {path: why for path, why in found.items() if path in repository.rows}
 
 
-def _defining(symptom: Symptom, repository: Repository, add) -> dict[str, float]:
+def _defining(symptom: Symptom, repository: Repository, add: Adder) -> dict[str, float]:
     """Names of the symptom -> how much they say; files that define a rare one get their share by
     `add`.
     """
@@ -207,7 +217,7 @@ def _defining(symptom: Symptom, repository: Repository, add) -> dict[str, float]
     return names
 
 
-def _neighbours(scores: dict[str, float], repository: Repository, add) -> None:
+def _neighbours(scores: dict[str, float], repository: Repository, add: Adder) -> None:
     """A little for what the first files import."""
     from contextkernel.slicing import graph  # late: the head alone needs no graph
 

@@ -6,10 +6,12 @@ from __future__ import annotations
 
 import posixpath
 from collections.abc import Iterable, Sequence
-from typing import Any, Callable, NamedTuple
+from typing import Any, Callable, NamedTuple, TypeVar
 
 from contextkernel.slicing.scan import file_kinds
 from contextkernel.slicing.scan.definitions import Definition
+
+T = TypeVar("T")
 
 
 class Facts(NamedTuple):
@@ -22,7 +24,8 @@ class Facts(NamedTuple):
 class Repository:
     """The plain values an entry passes in, and what is worked out from them once.
 
-    `rows`: one a source file with number, path, language, length, note, blind (store.index.File).
+    `rows`: one a source file with number, path, language, length, note, unresolved
+    (store.index.File).
     `read(path)` gives bytes and raises OSError; `facts_of(number)` and `postings(terms)` are the
     index's.
     """
@@ -33,7 +36,7 @@ class Repository:
         paths: Iterable[str],
         rows: Sequence[Any],
         read: Callable[[str], bytes],
-        facts_of: Callable[[int], tuple[list, list]],
+        facts_of: Callable[[int], tuple[list[Any], list[Any]]],
         postings: Callable[[Sequence[str]], dict[str, list[int]]],
         keeps_edge: Callable[[str, str], bool] | None = None,
     ) -> None:
@@ -45,11 +48,12 @@ class Repository:
         self._facts: dict[str, Facts] = {}
         self._memo: dict[str, Any] = {}
 
-    def memo(self, key: str, make: Callable[[], Any]) -> Any:
+    def memo(self, key: str, make: Callable[[], T]) -> T:
         """The value of a key, made once."""
         if key not in self._memo:
             self._memo[key] = make()
-        return self._memo[key]
+        found: T = self._memo[key]
+        return found
 
     def text(self, path: str) -> str:
         """The text of a file, "" when it cannot be read."""

@@ -4,7 +4,9 @@ from __future__ import annotations
 
 from typing import NamedTuple
 
+from contextkernel import tokens
 from contextkernel.slicing import graph, ranking, select
+from contextkernel.slicing.line_selection import BARE, Form
 from contextkernel.slicing.repository import Repository
 from contextkernel.slicing.symptom import text as symptoms
 
@@ -15,12 +17,13 @@ class Request(NamedTuple):
     """`budget` in tokens (bytes/4).  `depth`: "" ranks the whole repository; "full", "2", "1" keep
     to files so many imports
     from the seeds.  `importers`: steps of being imported that are let in too.  `diff`: a unified
-    diff as (part of) the symptom."""
+    diff as (part of) the symptom.  `budget_line`: how the budget came about, for the reader."""
 
     budget: int = 8000
     depth: str = ""
     importers: int = 0
     diff: str = ""
+    budget_line: str = ""
 
 
 class Place(NamedTuple):
@@ -48,53 +51,67 @@ class Slice(NamedTuple):
     tests: tuple[str, ...]
     seeds: tuple[str, ...]
     foreign: tuple[str, ...]
-    blind: tuple[str, ...]
-    notes: dict[str, int]
+    unresolved: tuple[str, ...]
+
+
+class Slicer:
+    """A symptom read and a repository ranked by it; cuts slices of any size and form."""
+
+    def __init__(self, repository: Repository, text: str, request: Request) -> None:
+        self._repository = repository
+        symptom = symptoms.read(text, request.diff)
+        self._symptom = symptoms.with_code(symptom, ranking.code_of_frames(symptom, repository))
+        self._ranks = ranking.ranked(self._symptom, repository)
+        self._seeds = _seeds(self._ranks)
+        self._allowed, self._outside = _allowed(self._ranks, self._seeds, request, repository)
+        self._selector = select.Selector(
+            self._symptom,
+            self._ranks,
+            self._allowed,
+            repository,
+            tokens.in_bytes(request.budget),
+        )
+
+    def cut(self, max_bytes: int, form: Form = BARE) -> Slice:
+        """The slice whose places take at most `max_bytes` as printed in a form."""
+        repository, ranks = self._repository, self._ranks
+        selection = self._selector.select_lines(max_bytes, form)
+        shown = selection.ranges
+        places = tuple(
+            Place(path, tuple(spans), _why(path, selection, ranks)) for path, spans in shown.items()
+        )
+        subjects = [place.path for place in places if not repository.is_test(place.path)][:3]
+        tests = repository.memo(
+            "tests:" + "\0".join(subjects), lambda: graph.related_tests(subjects, repository)
+        )
+        found = {spot.path for spot in ranks.spots}
+        return Slice(
+            places,
+            size=selection.size,
+            smallest=selection.smallest,
+            frames=tuple(ranks.spots),
+            beyond=tuple(path for path in self._allowed if path not in shown)[:15],
+            outside=self._outside,
+            tests=tuple(path for path in tests if path not in shown),
+            seeds=tuple(self._seeds),
+            foreign=tuple(
+                dict.fromkeys(
+                    frame.path for frame in self._symptom.frames if not _known(frame.path, found)
+                )
+            ),
+            unresolved=tuple(
+                f"{path}: {repository.rows[path].unresolved}"
+                for path in shown
+                if path in repository.rows and repository.rows[path].unresolved
+            ),
+        )
 
 
 def slice_repository(repository: Repository, text: str, request: Request) -> Slice:
-    """The working set of a symptom within a budget.  Deterministic: same repository, text and
-    request, same slice.
+    """The working set of a symptom, its source lines within the budget.  Deterministic: same
+    repository, text and request, same slice.
     """
-    symptom = symptoms.read(text, request.diff)
-    symptom = symptoms.with_code(symptom, ranking.code_of_frames(symptom, repository))
-    ranks = ranking.ranked(symptom, repository)
-    seeds = _seeds(ranks)
-    allowed, outside = _allowed(ranks, seeds, request, repository)
-    packed = select.packed(symptom, ranks, allowed, repository, request.budget)
-    places = tuple(
-        Place(path, tuple(spans), _why(path, spans, packed, ranks))
-        for path, spans in packed.ranges.items()
-    )
-    shown = set(packed.ranges)
-    subjects = [place.path for place in places if not repository.is_test(place.path)][:3]
-    tests = tuple(path for path in graph.related_tests(subjects, repository) if path not in shown)
-    found = {spot.path for spot in ranks.spots}
-    foreign = tuple(
-        dict.fromkeys(frame.path for frame in symptom.frames if not _known(frame.path, found))
-    )
-    blind = tuple(
-        f"{path}: {repository.rows[path].blind}"
-        for path in packed.ranges
-        if path in repository.rows and repository.rows[path].blind
-    )
-    notes: dict[str, int] = {}
-    for row in repository.rows.values():
-        if row.note:
-            notes[row.note] = notes.get(row.note, 0) + 1
-    return Slice(
-        places,
-        packed.size,
-        packed.smallest,
-        tuple(ranks.spots),
-        tuple(path for path in allowed if path not in shown)[:15],
-        outside,
-        tests,
-        tuple(seeds),
-        foreign,
-        blind,
-        notes,
-    )
+    return Slicer(repository, text, request).cut(tokens.in_bytes(request.budget))
 
 
 def _seeds(ranks: ranking.Ranking) -> list[str]:
@@ -129,16 +146,13 @@ def _allowed(
     return order, sum(1 for path in ranks.order if path not in near)
 
 
-def _known(path: str, found: set) -> bool:
+def _known(path: str, found: set[str]) -> bool:
     return any(path.replace("\\", "/").endswith(one.rpartition("/")[2]) for one in found)
 
 
-def _why(path: str, spans, packed: select.Packed, ranks: ranking.Ranking) -> str:
-    reasons = [packed.why[key] for key in sorted(packed.why) if key[0] == path and packed.why[key]]
+def _why(path: str, selection: select.Selection, ranks: ranking.Ranking) -> str:
+    why = selection.why
+    reasons = [why[key] for key in sorted(why) if key[0] == path and why[key]]
     reasons += [why for why in ranks.reasons.get(path, ()) if why]
-    return (
-        "; ".join(
-            list(dict.fromkeys(part for reason in reasons for part in reason.split("; ")))[:4]
-        )
-        or "words of the symptom"
-    )
+    parts = dict.fromkeys(part for reason in reasons for part in reason.split("; "))
+    return "; ".join(list(parts)[:4]) or "words of the symptom"

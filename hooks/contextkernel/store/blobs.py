@@ -13,7 +13,7 @@ import time
 import zlib
 from collections import namedtuple
 
-from contextkernel.store import settings
+from contextkernel.store import files, settings
 
 TYPE_CHECKING = False  # typing costs 3 ms of a hook
 if TYPE_CHECKING:
@@ -22,6 +22,7 @@ if TYPE_CHECKING:
 HANDLE_DIGITS = (
     12  # hex digits of the SHA-256; 48 bits: a clash among a million blobs has a chance of 0.2 %
 )
+MOST_BYTES = 1 << 29  # of one blob, compressed: clients take 100 MB of output at most
 SHORTEST_PREFIX = 8
 SPARED = 86400  # seconds since its last use that no sweep removes a blob
 LEVEL = 1  # zlib: 7.6 MB of log in about 120 ms; higher levels cost more than the disk they save
@@ -133,8 +134,7 @@ def _write(path: str, packed: bytes) -> None:
 def _content(path: str) -> bytes | None:
     """The bytes of a blob file, or None when it is damaged or gone."""
     try:
-        with open(path, "rb") as handle:
-            data = zlib.decompress(handle.read())
+        data = zlib.decompress(files.content(path, MOST_BYTES))
     except (OSError, zlib.error):
         return None
     return data if os.path.basename(path).startswith(digest_of(data)) else None

@@ -30,7 +30,7 @@ class Checkout(NamedTuple):
     common: str
 
     @property
-    def index(self) -> str:
+    def index_path(self) -> str:
         """The path of the index."""
         return os.path.join(self.folder, "index")
 

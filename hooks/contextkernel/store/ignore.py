@@ -163,7 +163,8 @@ def matcher(pattern: str, work: Work | None = None) -> Callable[[str], object]:
 def _matcher(pattern: str, by_name: bool, work: Work) -> Callable[[str], object] | None:
     """A test for a pattern with wildcards; None when it matches nothing."""
     if pattern[0] == "*" and by_name and not _special(pattern[1:]):
-        return lambda text, end=pattern[1:]: text.endswith(end)
+        end = pattern[1:]
+        return lambda text: text.endswith(end)
     tokens = _tokens(re.sub(r"\*{3,}", "**", pattern), by_name)
     if tokens is None or len(tokens) > LONGEST:
         return None

@@ -11,6 +11,7 @@ from __future__ import annotations
 import os
 import re
 from collections.abc import Iterable
+from typing import Any
 
 from contextkernel.store import files, git, git_config
 from contextkernel.store.blobs import digest_of
@@ -85,7 +86,9 @@ def _address(url: str, common: str) -> str:
     return f"{host.partition(':')[0].lower()}/{path.strip('/').lower()}"
 
 
-def honoured(receipts: Iterable[dict], session: str, folder: str, transcript: str = "") -> bool:
+def honoured(
+    receipts: Iterable[dict[str, Any]], session: str, folder: str, transcript: str = ""
+) -> bool:
     """Whether a handle with these receipts is given back to a session in a folder ("": not known).
 
     Any receipt of the same session, project or repository counts, and any that does not say where
@@ -138,7 +141,7 @@ def _commits(common: str) -> set[str]:
     return {sha for text in texts for sha in _SHA.findall(text) if sha.strip("0")}
 
 
-def receipts_of(handle: str) -> list[dict] | None:
+def receipts_of(handle: str) -> list[dict[str, Any]] | None:
     """The ledger's receipts of a handle, or of those that it is the beginning of; None where the
     ledger cannot be asked.
     """

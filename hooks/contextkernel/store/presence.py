@@ -10,6 +10,7 @@ import time
 from contextkernel import paths
 from contextkernel.store import files, settings
 
+PID_BYTES = 32  # the longest text of a process id
 STALE_AFTER = 30 * 86400  # seconds
 STARTED = ".start-"  # in the name of a mark of SessionStart: `<session>.start-<source>`
 OPEN_FOR = 7 * 86400  # seconds that a session counts as open whose end nobody told us
@@ -29,8 +30,7 @@ def mark(session: str) -> None:
 def served(session: str) -> bool:
     """Whether a running resident server serves the session."""
     try:
-        with open(_path(session), encoding="ascii") as handle:
-            pid = int(handle.read())
+        pid = int(files.content(_path(session), PID_BYTES))
         if pid <= 0:  # a whole process group, to os.kill
             return False
         if os.name != "nt":  # os.kill(pid, 0) would end the process there

@@ -6,10 +6,17 @@ from __future__ import annotations
 
 from contextkernel.store import spool
 
-ledger = None  # the open Ledger of a resident process
+TYPE_CHECKING = False  # typing costs 3 ms of a hook
+if TYPE_CHECKING:
+    from typing import Any
+
+    from contextkernel.receipt import Receipt
+    from contextkernel.store.ledger import Ledger
+
+ledger: Ledger | None = None  # of a resident process, open
 
 
-def record(kind: str, row: dict) -> None:
+def record(kind: str, row: dict[str, Any]) -> None:
     """Book a row: into the open ledger, else into the spool. Never raises; CK_LOG_OFF=1 books
     nothing.
 
@@ -21,3 +28,13 @@ def record(kind: str, row: dict) -> None:
         row = dict(row, repo=origin.repository(str(row.get("cwd") or "")))
     if ledger is None or not ledger.take(kind, row):
         spool.append(kind, row)
+
+
+def record_receipt(receipt: Receipt) -> None:
+    """Book what one tool result cost. As `record`."""
+    record("receipt", receipt.as_row())
+
+
+def record_note(event: str, session: str, why: str) -> None:
+    """Book why something was not done as usual. As `record`."""
+    record("note", {"event": event, "session": session, "why": why})

@@ -10,7 +10,7 @@ import stat
 import sys
 
 # Every setting with its default; README's table is checked against this.
-DEFAULTS = {
+DEFAULTS: dict[str, int | str] = {
     "CK_MIN_TOKENS": 800,  # tokens (bytes/4): smaller outputs are never rewritten
     "CK_TOOLS": "Bash,Grep,Read,Glob,WebFetch,Agent,Task,mcp__*",
     "CK_AGENT_SKIP": "kernel-verifier,kernel-extractor,kernel-scout",

@@ -42,14 +42,14 @@ class Unread(NamedTuple):
 
 
 class Listing(NamedTuple):
-    """`files`: path -> (size in bytes, mtime in ns), in order of paths.  `how`: "git" (its index
-    and ignore files) or "walk".
+    """`files`: path -> (size in bytes, mtime in ns, ctime in ns, inode), in order of paths.
+    `how`: "git" (its index and ignore files) or "walk".
 
     `skipped`: notes on what is no source.  `notes`: what a reader of the list must know.  `unread`:
     what could not be read.
     """
 
-    files: dict[str, tuple[int, int]]
+    files: dict[str, tuple[int, int, int, int]]
     how: str
     skipped: tuple[str, ...] = ()
     notes: tuple[str, ...] = ()
@@ -77,7 +77,7 @@ class _Walk:
 
     def __init__(self, root: str, known: _Known, worktrees: bool) -> None:
         self.root, self.known, self.worktrees = root, known, worktrees
-        self.files: dict[str, tuple[int, int]] = {}
+        self.files: dict[str, tuple[int, int, int, int]] = {}
         self.skipped: list[str] = []
         self.unread: list[Unread] = []
         self.work = ignore.Work()
@@ -151,7 +151,7 @@ class _Walk:
             if prefix + path not in tracked or not self._tracked(entry, path):
                 self._entry(entry, path, layers, state)
 
-    def _tracked(self, entry: os.DirEntry, path: str) -> bool:
+    def _tracked(self, entry: os.DirEntry[str], path: str) -> bool:
         """Take a file that git tracks, with no question to its rules; False when it is something
         else now.
         """
@@ -165,7 +165,7 @@ class _Walk:
             return True
         return False
 
-    def _entry(self, entry: os.DirEntry, path: str, layers: _Layers, state: str) -> None:
+    def _entry(self, entry: os.DirEntry[str], path: str, layers: _Layers, state: str) -> None:
         try:
             if entry.is_file(follow_symlinks=False):
                 if self._takes_file(path, layers, state):
@@ -202,7 +202,7 @@ class _Walk:
     def _refused(self, path: str, is_folder: bool, layers: _Layers) -> bool:
         return ignore.refused(ignore.bytewise(self.known.prefix + path), is_folder, layers)
 
-    def _special(self, entry: os.DirEntry, path: str) -> None:
+    def _special(self, entry: os.DirEntry[str], path: str) -> None:
         """Note a FIFO, device or socket, or a link to one; a link to a file or folder of the
         tree is listed where it leads to.
         """
@@ -263,7 +263,7 @@ def _listed(root: str, checkout: git.Checkout) -> Listing:
         else ""
     )
     try:
-        names = git_index.read(checkout.index)
+        names = git_index.read(checkout.index_path)
     except (OSError, git_index.IndexFormatError) as error:
         names = git_index.Names([], set(), set())
         notes += (f"git's index was not read ({_why(error)}): the tree is walked",)
@@ -302,12 +302,18 @@ def _known(names: git_index.Names, prefix: str) -> _Known:
     return _Known(tracked, frozenset(folders | names.folders), frozenset(names.links), prefix)
 
 
-def _facts(found: os.stat_result) -> tuple[int, int]:
-    """Size and time as the index can keep them: 64 bits, also after the year 2262."""
+def _facts(found: os.stat_result) -> tuple[int, int, int, int]:
+    """Size, times and inode as the index can keep them: 64 bits, also after the year 2262."""
     return (
         found.st_size,
-        found.st_mtime_ns if -_LIMIT < found.st_mtime_ns < _LIMIT else found.st_mtime_ns % _LIMIT,
+        _in_64_bits(found.st_mtime_ns),
+        _in_64_bits(found.st_ctime_ns),
+        _in_64_bits(found.st_ino),
     )
+
+
+def _in_64_bits(number: int) -> int:
+    return number if -_LIMIT < number < _LIMIT else number % _LIMIT
 
 
 def _why(error: Exception) -> str:

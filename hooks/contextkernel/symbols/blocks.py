@@ -9,7 +9,7 @@ from __future__ import annotations
 import difflib
 import re
 
-from contextkernel.slicing.languages import TABLE, tongue
+from contextkernel.slicing.languages import TABLE, language_module
 from contextkernel.slicing.scan.definitions import Definition
 from contextkernel.symbols.classes import Part
 
@@ -41,7 +41,7 @@ def block_parts(source: str, name: str, language: str) -> tuple[list[Part], list
     No parts when there is no such definition: the one note then names near matches.
     """
     row = next((row for row in TABLE if row.name.lower() == language.lower()), TABLE[-1])
-    known = tongue(row.name)
+    known = language_module(row.name)
     masked = known.blank(source)
     text = masked.split("\n")
     definitions = [

@@ -5,9 +5,13 @@
 from __future__ import annotations
 
 import ast
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
+from typing import TYPE_CHECKING
 
 from contextkernel.symbols.scope import FUNCTIONS, Statement, now
+
+if TYPE_CHECKING:
+    from contextkernel.symbols.scope import Definition
 
 # Calls that change none of their arguments; what they run (a key function, __str__) is followed all
 # the same.
@@ -99,7 +103,7 @@ def names_in(node: ast.AST) -> set[str]:
     return {part.id for part in ast.walk(node) if isinstance(part, ast.Name)}
 
 
-def operands(node: ast.AST) -> list[ast.AST]:
+def operands(node: ast.AST) -> Sequence[ast.AST]:
     """What an operation asks to do something: objects with methods for operators, items,
     attributes or iteration.
     """
@@ -137,7 +141,7 @@ def values_given(block: ast.AST, name: str) -> Iterator[ast.AST]:
     )
 
 
-def writes_itself(node: ast.AST) -> bool:
+def writes_itself(node: Definition) -> bool:
     """Whether a function or a class stores into its own attributes when used: `f.calls += 1`,
     `cls.n = 1`, `type(self).n = 1`.
     """
@@ -149,13 +153,16 @@ def writes_itself(node: ast.AST) -> bool:
             if isinstance(part, FUNCTIONS) and part.args.args
         }
     for part in ast.walk(node):
-        if isinstance(part, (ast.Attribute, ast.Subscript)) and not isinstance(part.ctx, ast.Load):
-            if (
+        if (
+            isinstance(part, (ast.Attribute, ast.Subscript))
+            and not isinstance(part.ctx, ast.Load)
+            and (
                 root(part) in own
                 or isinstance(part.value, ast.Attribute)
                 and part.value.attr == "__class__"
-            ):
-                return True
+            )
+        ):
+            return True
     return False
 
 

@@ -60,11 +60,12 @@ class ClassSlice:
             return False
         self.kept = {index: ("the symbol", 0) for index in chosen}
         for index, member in enumerate(self.members):
-            if index not in self.kept and (
-                not _is_method(member) or any(_is_special(bound) for bound in member.binds)
+            if (
+                index not in self.kept
+                and (not _is_method(member) or any(_is_special(bound) for bound in member.binds))
+                and not _is_text(member)
             ):
-                if not _is_text(member):
-                    self.kept[index] = (f"every use of {self.node.name}", 1)
+                self.kept[index] = (f"every use of {self.node.name}", 1)
         self.whole = self._reason_for_all()
         return True
 
@@ -237,7 +238,7 @@ class ClassSlice:
 
 def words_in(tops: Iterable[ast.AST]) -> set[str]:
     """Attribute names and identifier-like texts in code."""
-    found = set()
+    found: set[str] = set()
     for top in tops:
         for node in ast.walk(top):
             if isinstance(node, ast.Attribute):
@@ -245,7 +246,7 @@ def words_in(tops: Iterable[ast.AST]) -> set[str]:
             elif isinstance(node, ast.Constant) and isinstance(node.value, str):
                 found.update(part for part in node.value.split(".") if part.isidentifier())
             elif type(node).__name__ == "MatchClass":
-                found.update(node.kwd_attrs)
+                found.update(getattr(node, "kwd_attrs", ()))
     return found
 
 

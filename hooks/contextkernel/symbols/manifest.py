@@ -13,7 +13,7 @@ VERSION = "1"  # of the operator: rises when the same file and name may give oth
 FEWEST_OUTLINED = 3  # lines, however small the budget
 
 
-class UnknownSymbol(LookupError):
+class UnknownSymbolError(LookupError):
     """The file has no such symbol; the message names near matches."""
 
 
@@ -23,12 +23,14 @@ def answer(path: str, source: str, name: str, budget: int | None = None) -> dict
 
     `path` serves to know the language and to be shown.  Tokens are bytes/4 of the lines as shown,
     numbers included.
-    Raises UnknownSymbol.
+    Raises UnknownSymbolError.
     """
     row = language_of(path)
     found = symbol_slice(source, name, row.name if row else "other")
     if not found.found:
-        raise UnknownSymbol(f"{path}: {found.notes[0] if found.notes else 'no symbol ' + name}")
+        raise UnknownSymbolError(
+            f"{path}: {found.notes[0] if found.notes else 'no symbol ' + name}"
+        )
     fitted = within(source, found, budget)
     text = source.split("\n")
     notes = list(found.notes)
@@ -77,21 +79,16 @@ def in_text(facts: dict[str, Any], source: str) -> str:
     shown = sum(last - first + 1 for first, last in facts["ranges"])
     out = [f"T2b@{facts['stamp']} {paths.shown(facts['file'])} {paths.plain(facts['symbol'])}"]
     out.append(
-        "%d of %d lines, ~%d tokens (the file ~%d)%s"
-        % (
-            shown,
-            count,
-            sizes["shown"],
-            sizes["file"],
-            "" if sizes["budget"] is None else f", budget {int(sizes['budget'])}",
-        )
+        f"{shown} of {count} lines, ~{sizes['shown']} tokens (the file ~{sizes['file']})"
+        + ("" if sizes["budget"] is None else f", budget {int(sizes['budget'])}")
     )
     out += ["note: " + note for note in facts["notes"]]
     at = 1
     for first, last in facts["ranges"]:
         out += _gap(at, first - 1)
         out += [
-            "%d\t%s" % (number, text[number - 1].rstrip("\r")) for number in range(first, last + 1)
+            "{}\t{}".format(number, text[number - 1].rstrip("\r"))
+            for number in range(first, last + 1)
         ]
         at = last + 1
     out += _gap(at, count)
@@ -132,7 +129,5 @@ def _gap(first: int, last: int) -> list[str]:
 
 def command(ranges: list[tuple[int, ...]], path: str) -> str:
     """A `sed` command that prints the ranges of a file."""
-    return "sed -n %s %s" % (
-        paths.quoted(";".join(f"{pair[0]},{pair[1]}p" for pair in ranges)),
-        paths.quoted(path),
-    )
+    script = ";".join(f"{pair[0]},{pair[1]}p" for pair in ranges)
+    return f"sed -n {paths.quoted(script)} {paths.quoted(path)}"

@@ -1,8 +1,8 @@
 """What a symbol of a Python module needs to behave the same, as source lines.
 
-Two rules, applied until nothing is added: a name that kept code reads brings every statement that binds,
-rebinds or deletes it; a statement whose running may change what a needed name stands for (see
-`symbol_effects`) is kept as well.  When in doubt more is kept.
+Two rules, applied until nothing is added: a name that kept code reads brings every statement that
+binds, rebinds or deletes it; a statement whose running may change what a needed name stands for
+(see `effects`) is kept as well.  When in doubt more is kept.
 """
 
 from __future__ import annotations
@@ -29,11 +29,11 @@ FAR = 8  # distance of what is kept for no name in particular
 SIDE_EFFECT_IMPORTS = 20
 
 
-class Unknown(LookupError):
+class UnknownNameError(LookupError):
     """No such symbol; the message names near matches."""
 
 
-class Whole(Exception):
+class NeedsWholeFileError(Exception):
     """The whole module is needed; the message says why."""
 
 
@@ -51,8 +51,9 @@ class PythonSlice:
         self._lists_subclasses = False
 
     def of(self, name: str) -> list[Part]:
-        """The parts of the slice of a symbol.  Raises Unknown, or Whole when nothing may be left
-        out.
+        """The parts of the slice of a symbol.
+
+        Raises UnknownNameError, or NeedsWholeFileError when nothing may be left out.
         """
         self._keep_targets(name)
         for index, statement in enumerate(self.module.statements):
@@ -77,7 +78,7 @@ class PythonSlice:
             else []
         )
         if not any(found):
-            raise Unknown(self._unknown(name))
+            raise UnknownNameError(self._unknown(name))
         if deeper:
             self.notes.append(f"{deeper} is inside {head}.{member}, which is kept whole")
         self.needed.add(head)
@@ -138,15 +139,17 @@ class PythonSlice:
         if effect.guard:
             self._keep(index, "may stop the module from loading", FAR)
         if effect.dynamic:
-            raise Whole(f"line {statement.first} reaches the module's names by computed text")
+            raise NeedsWholeFileError(
+                f"line {statement.first} reaches the module's names by computed text"
+            )
 
     def _drain(self) -> None:
         while self._waiting:
             index = self._waiting.popleft()
             if self.effects.is_dynamic(index):
-                raise Whole(
-                    "lines %d-%d use eval, exec, globals() or sys.modules"
-                    % self.module.statements[index][:2]
+                first, last = self.module.statements[index][:2]
+                raise NeedsWholeFileError(
+                    f"lines {first}-{last} use eval, exec, globals() or sys.modules"
                 )
             for distance, names in self._reads(index):
                 self._need(names, distance + 1)
@@ -268,8 +271,8 @@ class PythonSlice:
                 )
                 if changed:
                     writers.append(
-                        f"{statement.nodes[0].name} ({', '.join(changed[:2])}, line "
-                        f"{statement.first})"
+                        f"{getattr(statement.nodes[0], 'name', '')} "
+                        f"({', '.join(changed[:2])}, line {statement.first})"
                     )
         if writers:
             self.notes.append("not kept, may change kept variables when called: " + _some(writers))
@@ -301,7 +304,7 @@ def _loads_part_of(node: ast.AST, packages: set[str]) -> bool:
     return (
         isinstance(node, ast.ImportFrom)
         and not node.level
-        and bool(node.module)
+        and node.module is not None
         and node.module.split(".")[0] in packages
     )
 
@@ -319,8 +322,9 @@ def _inner_names(node: ast.AST, head: str) -> set[str]:
 
 
 def python_parts(source: str, name: str) -> tuple[list[Part], list[str]]:
-    """The parts of a symbol's slice and its notes.  Raises Unknown; Whole and the parser's
-    errors mean: keep everything.
+    """The parts of a symbol's slice and its notes.
+
+    Raises UnknownNameError; NeedsWholeFileError and the parser's errors mean: keep everything.
     """
     found = PythonSlice(source)
     parts = found.of(name)

@@ -13,11 +13,22 @@ from __future__ import annotations
 import ast
 import symtable
 from collections.abc import Iterable, Iterator
-from typing import NamedTuple
+from typing import TYPE_CHECKING, NamedTuple
 
 FUNCTIONS = (ast.FunctionDef, ast.AsyncFunctionDef)
 DEFINITIONS = FUNCTIONS + (ast.ClassDef,)
 COMPREHENSIONS = (ast.ListComp, ast.SetComp, ast.DictComp, ast.GeneratorExp)
+if TYPE_CHECKING:
+    AnyFunction = ast.FunctionDef | ast.AsyncFunctionDef | ast.Lambda
+    AnyComprehension = ast.ListComp | ast.SetComp | ast.DictComp | ast.GeneratorExp
+    Definition = ast.FunctionDef | ast.AsyncFunctionDef | ast.ClassDef
+# nodes that bind a name by themselves (of `match`, which 3.9 does not have) -> the field of it
+_CAUGHT_IN = {
+    "ExceptHandler": "name",
+    "MatchAs": "name",
+    "MatchStar": "name",
+    "MatchMapping": "rest",
+}
 ASKS_ANNOTATIONS = ("get_type_hints", "__annotations__", "eval_str", "get_annotations")
 
 
@@ -91,7 +102,8 @@ def is_lazy(tree: ast.Module) -> bool:
 
 def first_line(node: ast.stmt) -> int:
     """The 1-based line a statement starts at, decorators included."""
-    return min([node.lineno] + [d.lineno for d in getattr(node, "decorator_list", ())])
+    decorators: list[ast.expr] = getattr(node, "decorator_list", [])
+    return min([node.lineno] + [one.lineno for one in decorators])
 
 
 def line_groups(body: Iterable[ast.stmt]) -> list[tuple[int, int, tuple[ast.stmt, ...]]]:
@@ -123,7 +135,9 @@ def own_tables(table: symtable.SymbolTable) -> Iterator[symtable.SymbolTable]:
             yield from own_tables(child)
 
 
-def _tables_by_group(table: symtable.SymbolTable, groups: list) -> list[list[symtable.SymbolTable]]:
+def _tables_by_group(
+    table: symtable.SymbolTable, groups: list[tuple[int, int, tuple[ast.stmt, ...]]]
+) -> list[list[symtable.SymbolTable]]:
     found: list[list[symtable.SymbolTable]] = [[] for _ in groups]
     owner: dict[int, int] = {}
     for index, (first, last, _) in enumerate(groups):
@@ -196,7 +210,7 @@ def _now(node: ast.AST, lazy: bool, shadowed: frozenset[str]) -> Iterator[ast.AS
                 yield from _now(child, lazy, shadowed)
 
 
-def _signature(node: ast.AST, lazy: bool) -> Iterator[ast.AST]:
+def _signature(node: AnyFunction, lazy: bool) -> Iterator[ast.AST]:
     """Decorators, defaults and, when they are evaluated or a decorator may ask for them,
     annotations.
     """
@@ -206,10 +220,10 @@ def _signature(node: ast.AST, lazy: bool) -> Iterator[ast.AST]:
     yield from (default for default in arguments.kw_defaults if default is not None)
     if isinstance(node, ast.Lambda) or (lazy and not node.decorator_list):
         return
-    yield from (unquoted(note) for note in annotations(node))
+    yield from (unquoted(note) for note in annotated_types(node))
 
 
-def annotations(function: ast.AST) -> Iterator[ast.expr]:
+def annotated_types(function: ast.FunctionDef | ast.AsyncFunctionDef) -> Iterator[ast.expr]:
     """The annotations of a function's signature."""
     given = function.args
     every = (
@@ -237,7 +251,9 @@ def unquoted(note: ast.AST) -> ast.AST:
     return note
 
 
-def _comprehension(node: ast.AST, lazy: bool, shadowed: frozenset[str]) -> Iterator[ast.AST]:
+def _comprehension(
+    node: AnyComprehension, lazy: bool, shadowed: frozenset[str]
+) -> Iterator[ast.AST]:
     bound = {
         name.id
         for part in node.generators
@@ -285,10 +301,14 @@ def bound_names(nodes: Iterable[ast.AST]) -> Iterator[str]:
             yield node.id
         elif isinstance(node, ast.alias) and node.name != "*":
             yield node.asname or node.name.split(".")[0]
-        elif isinstance(node, ast.ExceptHandler) and node.name:
-            yield node.name
-        elif type(node).__name__ in ("MatchAs", "MatchStar") and node.name:
-            yield node.name
-        elif type(node).__name__ == "MatchMapping" and node.rest:
-            yield node.rest
+        else:
+            yield from _caught_names(node)
         yield from bound_names(ast.iter_child_nodes(node))
+
+
+def _caught_names(node: ast.AST) -> Iterator[str]:
+    """The name that an exception handler or a part of a `match` binds by itself."""
+    field = _CAUGHT_IN.get(type(node).__name__)
+    name: str | None = getattr(node, field) if field else None
+    if name:
+        yield name

@@ -1,4 +1,4 @@
-"""T2b: the lines of one file that one symbol needs.
+"""The lines of one file that one symbol needs.
 
 symbol_slice(source, "Class.method")          ranges, notes, whether the symbol is there
 within(source, found, budget)                 the same within a budget, and an outline of what did
@@ -12,7 +12,7 @@ from typing import NamedTuple
 from contextkernel import lines, tokens
 from contextkernel.symbols.blocks import block_parts, mentions
 from contextkernel.symbols.classes import Part
-from contextkernel.symbols.python import Unknown, Whole, python_parts
+from contextkernel.symbols.python import NeedsWholeFileError, UnknownNameError, python_parts
 
 Range = tuple[int, int]
 # of a budget that is too small, one in so many tokens goes to the outline of what did not fit
@@ -54,9 +54,9 @@ def symbol_slice(source: str, name: str, language: str = "python") -> SymbolSlic
         return _everything(source, name, "a lone carriage return makes line numbers ambiguous")
     try:
         parts, notes = python_parts(source, name)
-    except Unknown as fault:
+    except UnknownNameError as fault:
         return SymbolSlice((), (str(fault),), False)
-    except Whole as fault:
+    except NeedsWholeFileError as fault:
         return _everything(source, name, str(fault))
     except SyntaxError as fault:
         return _everything(

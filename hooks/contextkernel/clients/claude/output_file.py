@@ -45,7 +45,8 @@ class OutputFile:
 
     def read(self) -> bytes:
         """All bytes from `start` on. Raises OSError."""
-        parts, at = [], self.start
+        parts: list[bytes] = []
+        at = self.start
         while True:
             part = os.pread(self.handle, 1 << 24, at)
             if not part:

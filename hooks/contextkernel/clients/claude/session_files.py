@@ -10,22 +10,30 @@ import re
 from contextkernel import paths
 from contextkernel.store import files, settings
 
+TYPE_CHECKING = False  # typing costs 3 ms of a hook
+if TYPE_CHECKING:
+    from typing import Any
+
 AGENTS = "subagents"  # folder of the sub-agents' transcripts, in the session's folder
 RECALL_FILE = re.compile(r"\bck-([0-9a-f]{8,64})\.txt\b")
 RECALL_COMMAND = re.compile(r"\bck\.py[\"']?\s+recall\s+[\"']?([0-9a-f]{8,64})\b")
 
 
-def transcript_of(event: dict) -> str:
+def transcript_of(event: dict[str, Any]) -> str:
     """The transcript of the agent that an event comes from: a sub-agent's is its own file beside
     the session's; "" where none is named.
     """
     path, agent = event.get("transcript_path"), event.get("agent_id")
-    path = path if isinstance(path, str) else ""
-    return (
-        os.path.join(path[: -len(".jsonl")], AGENTS, f"agent-{agent}.jsonl")
-        if isinstance(agent, str) and agent and path.endswith(".jsonl")
-        else path
+    return agent_transcript(
+        path if isinstance(path, str) else "", agent if isinstance(agent, str) else ""
     )
+
+
+def agent_transcript(path: str, agent: str) -> str:
+    """The transcript of an agent ("": the main conversation) of the session whose own is `path`."""
+    if agent and path.endswith(".jsonl"):
+        return os.path.join(path[: -len(".jsonl")], AGENTS, f"agent-{agent}.jsonl")
+    return path
 
 
 def results_folder(transcript: str) -> str:
@@ -69,7 +77,7 @@ def _holds(path: str, data: bytes) -> bool:
         return False
 
 
-def recalled(tool: str, tool_input) -> str:
+def recalled(tool: str, tool_input: Any) -> str:
     """The handle whose recall file a tool call opens (Read, or any shell command that names the
     file); "" for none.
     """

@@ -32,6 +32,10 @@ from contextkernel.clients.claude.shell_argument import key_of
 from contextkernel.clients.lane_keys import settings_path  # noqa: F401  the switch asks here
 from contextkernel.store import files
 
+TYPE_CHECKING = False  # typing costs 3 ms of a hook
+if TYPE_CHECKING:
+    from typing import Any
+
 PREFIX = "CLAUDE_CODE_SHELL_PREFIX"
 NOTE_SECONDS = (
     3600  # a note of a command that succeeded is not taken by a wrapper; it must not speak for ever
@@ -208,7 +212,7 @@ def switch_on(state: str, root: str, python: str, path: str, inherited: str = ""
     return chained
 
 
-def _set(settings: dict, value: str) -> None:
+def _set(settings: dict[str, Any], value: str) -> None:
     env = settings.setdefault("env", {})
     if not isinstance(env, dict):
         raise Refused("env in the settings is no object; nothing was changed")
@@ -273,7 +277,7 @@ def switch_off(state: str, path: str) -> bool:
     return named
 
 
-def _unset(settings: dict, journal: settings_file.Journal | None) -> None:
+def _unset(settings: dict[str, Any], journal: settings_file.Journal | None) -> None:
     """Takes our value out: back to the prefix that stood there before, else away, with an `env`
     that was not there before.
     """
@@ -281,8 +285,8 @@ def _unset(settings: dict, journal: settings_file.Journal | None) -> None:
         old = settings_file.parse(journal.before, journal.path) if journal is not None else {}
     except Refused:
         old = {}
-    env = old.get("env") if isinstance(old.get("env"), dict) else {}
-    if PREFIX in env:
+    env = old.get("env")
+    if isinstance(env, dict) and PREFIX in env:
         settings["env"][PREFIX] = env[PREFIX]
         return
     del settings["env"][PREFIX]

@@ -15,6 +15,10 @@ from typing import NamedTuple
 
 from contextkernel.store import files
 
+TYPE_CHECKING = False  # typing costs 3 ms of a hook
+if TYPE_CHECKING:
+    from typing import Any
+
 DEEPEST = 20  # blocks in blocks; the clients write two
 STEP = (
     4 * 1024 * 1024
@@ -51,14 +55,14 @@ class News(NamedTuple):
     results: dict[str, Result]
     refusals: dict[str, str]
     boundaries: int  # compactions
-    usage: dict | None
+    usage: dict[str, Any] | None
     model: str
     skipped: int  # bytes jumped over because the file was met for the first time and is huge
     more: bool  # whether the file goes on beyond what was read
     compacted_at: int = 0
 
 
-def text_of(content, depth: int = 0) -> str:
+def text_of(content: Any, depth: int = 0) -> str:
     """The text of a message's content: a string, or the text blocks of a list (tool results are
     looked into, DEEPEST at most).
     """
@@ -80,8 +84,12 @@ def text_of(content, depth: int = 0) -> str:
 
 
 def advance(
-    state: dict, path: str, step: int = STEP, from_start: bool = True, last: int | None = None
-) -> tuple[dict, News]:
+    state: dict[str, Any],
+    path: str,
+    step: int = STEP,
+    from_start: bool = True,
+    last: int | None = None,
+) -> tuple[dict[str, Any], News]:
     """(new state, news) after at most `step` more bytes of the file. A file that cannot be read
     gives no news.
 
@@ -154,7 +162,7 @@ def _read(lines: list[bytes], skipped: int, of_agent: bool) -> News:
     return News(calls, results, refusals, boundaries, usage, model, skipped, False, compacted_at)
 
 
-def _row(line: bytes) -> dict:
+def _row(line: bytes) -> dict[str, Any]:
     try:
         row = json.loads(line) if line.lstrip()[:1] == b"{" else None
     except (ValueError, RecursionError):
@@ -162,7 +170,7 @@ def _row(line: bytes) -> dict:
     return row if isinstance(row, dict) else {}
 
 
-def _model(message: dict, row: dict) -> str:
+def _model(message: dict[str, Any], row: dict[str, Any]) -> str:
     model = str(message.get("model") or "")
     return (
         model + "[1m]"
@@ -171,7 +179,7 @@ def _model(message: dict, row: dict) -> str:
     )
 
 
-def _compacted_at(row: dict) -> int:
+def _compacted_at(row: dict[str, Any]) -> int:
     facts = row.get("compactMetadata")
     size = (
         facts.get("preTokens") if isinstance(facts, dict) and facts.get("trigger") == "auto" else 0
@@ -179,7 +187,7 @@ def _compacted_at(row: dict) -> int:
     return size if isinstance(size, int) and size > 0 else 0
 
 
-def _blocks(row: dict) -> list[dict]:
+def _blocks(row: dict[str, Any]) -> list[dict[str, Any]]:
     message = row.get("message")
     content = message.get("content") if isinstance(message, dict) else None
     return (
@@ -187,13 +195,13 @@ def _blocks(row: dict) -> list[dict]:
     )
 
 
-def _take_calls(row: dict, calls: dict[str, str]) -> None:
+def _take_calls(row: dict[str, Any], calls: dict[str, str]) -> None:
     for block in _blocks(row):
         if block.get("type") == "tool_use" and isinstance(block.get("id"), str):
             calls[block["id"]] = str(block.get("name") or "")
 
 
-def _take_results(row: dict, results: dict[str, Result]) -> None:
+def _take_results(row: dict[str, Any], results: dict[str, Result]) -> None:
     for block in _blocks(row):
         if block.get("type") == "tool_result" and isinstance(block.get("tool_use_id"), str):
             results[block["tool_use_id"]] = Result(

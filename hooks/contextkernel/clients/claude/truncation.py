@@ -14,9 +14,9 @@ from __future__ import annotations
 import re
 from typing import NamedTuple
 
-HALF = 5000  # characters on each side of the cut
-# characters that the client reads of a failing command's output; BASH_MAX_OUTPUT_LENGTH changes it
-KEPT = 30000
+from contextkernel.clients import limits
+
+HALF = limits.FAILURE_END_CHARS  # on each side of the cut
 _CUT = re.compile(r"\n\n\.\.\. \[(\d{1,15}) characters truncated\] \.\.\.\n\n")
 _VERDICT = re.compile(
     r"^\[ck: (?:exit|ended by signal) \d+, [^\n]*?\brecall ([0-9a-f]{12,64})\]", re.M
@@ -32,7 +32,7 @@ class Cut(NamedTuple):
     end_lost: bool
 
 
-def cut_in(error: str, kept: int = KEPT) -> Cut | None:
+def cut_in(error: str, kept: int = limits.FAILURE_READ_CHARS) -> Cut | None:
     """The client's cut in a failing command's text, or None where it is whole."""
     found = _CUT.search(error)
     if (

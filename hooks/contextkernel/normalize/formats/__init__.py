@@ -1,29 +1,42 @@
-"""The table of formats.  A newcomer is one module, one row here, one golden case under
-tests/corpus/t1.
+"""The table of formats: how an output is told, and the module that lays it out.
+
+A newcomer is one module, one row here (above every row that would take its texts, below those
+whose texts it would take) and a case under tests/corpus/t1/MODULE: write the command, the input
+and an empty output, then UPDATE_CORPUS=1 fills it in.  tests/unit/test_normalize_corpus.py names
+what is missing.
 """
 
 from __future__ import annotations
 
 import re
 from collections.abc import Iterator
+from importlib import import_module
 from typing import NamedTuple
 
 from contextkernel.normalize.commands import Command
+from contextkernel.normalize.document import Document
+from contextkernel.normalize.formats.runners import RUNNERS
+from contextkernel.normalize.layout import Layout, Request
 
 
 class Format(NamedTuple):
-    """A row: `command` is searched in "program subcommand" of each command ("" any); one of `hints`
-    must stand in
-    the sample, then `content` (multi-line) must match it.  The module's `plan(page, ask)` returns a
-    Plan, or None
-    when the text is not of its kind after all."""
+    """A row.  A text may be of this format when all that is given holds; then the module decides:
+    its `layout(document, request, *arguments)` returns None for a text that is not of its kind
+    after all, Layout([]) for one of which nothing is to be left out, else what is shown.
+    """
 
     name: str
-    command: str
-    hints: tuple[str, ...]
-    content: str
+    command: str  # searched in "program subcommand" of each command; "" for any
+    hints: tuple[str, ...]  # one of them must stand in the sample; () for any
+    content: str  # then this must match at some line of it; "" for any
     module: str
-    arguments: tuple[str, ...] = ()  # of `plan`, after page and ask
+    arguments: tuple[str, ...] = ()
+
+
+def _runners(is_late: bool) -> Iterator[Format]:
+    for key, row in RUNNERS.items():
+        if row.is_late == is_late:
+            yield Format(row.name, "", row.hints, row.content, "test_runs", (key,))
 
 
 def _gapped(start: str, end: str) -> str:
@@ -67,62 +80,7 @@ FORMATS: tuple[Format, ...] = (
     Format("git status", r"^git (?:status|st)\b", (), "", "git_status"),
     Format("listing", r"^(?:ls|ll|la|exa|eza)\b", (), "", "listing"),
     Format("listing", "", ("total ",), r"^total \d+\n[-dlcbps][-rwxsStT]{9}", "listing"),
-    Format(
-        "pytest",
-        "",
-        (
-            "test session starts",
-            "short test summary info",
-            "= FAILURES =",
-            "= ERRORS =",
-            ".py::",
-            " passed",
-            " failed",
-            "FAILED ",
-        ),
-        (
-            r"^=+ (?:test session starts|FAILURES|ERRORS|short test summary info) =+$|^(?:FAILED"
-            r"|ERROR) \S+\.py|^(?=(\S+?\.py::))\1.* (?:PASSED|FAILED)|^\d+ (?:passed|failed)[, "
-            r"].* in [\d.]+s"
-        ),
-        "test_runs",
-        ("pytest",),
-    ),
-    Format(
-        "TAP",
-        "",
-        ("ok 1", "TAP version", "not ok"),
-        r"^TAP version \d+|^1\.\.\d+$|^(?:not )?ok \d+ ",
-        "test_runs",
-        ("tap",),
-    ),
-    Format(
-        "jest",
-        "",
-        ("Test Suites:", "PASS ", "FAIL ", " passing", " failing", "Test Files", "●"),
-        (
-            r"^Test Suites: |^(?:PASS|FAIL)\s+\S+\.[cm]?[jt]sx?|^[^\S\n]*\s\d+ (?:passing"
-            r"|failing)\b|^[^\S\n]*Test Files  |^ *(?:✓|✔|❯|×) .*\.(?:test|spec)\."
-        ),
-        "test_runs",
-        ("jest",),
-    ),
-    Format(
-        "go test",
-        "",
-        ("--- FAIL", "--- PASS", "FAIL\t", "ok  \t", "=== RUN"),
-        r"^[^\S\n]*--- (?:FAIL|PASS|SKIP): |^(?:FAIL|ok  )\t|^=== RUN ",
-        "test_runs",
-        ("gotest",),
-    ),
-    Format(
-        "cargo test",
-        "",
-        ("test result:", "running ", "nextest"),
-        r"^test result: |^running \d+ tests?$|^ +Summary \[",
-        "test_runs",
-        ("cargotest",),
-    ),
+    *_runners(is_late=False),
     Format("grep", r"^(?:grep|egrep|fgrep|zgrep|rg|ag|ack|git grep)\b", (":",), "", "grep"),
     Format(
         "diagnostics",
@@ -166,35 +124,7 @@ FORMATS: tuple[Format, ...] = (
         "^" + _gapped(r"\S.*", r".*\n") + _gapped(".*", r".*\n") + _gapped(".*", ""),
         "table",
     ),
-    Format(
-        "unittest",
-        "",
-        ("Ran ", "... ok", "... FAIL", "... ERROR"),
-        r"^Ran \d+ tests? in |^(?:FAIL|ERROR): \w+ \(|^\S+ \(.*\) \.\.\. ",
-        "test_runs",
-        ("unittest",),
-    ),
-    Format(
-        "other test runs",
-        "",
-        (
-            " examples, ",
-            "Tests:",
-            "Tests run:",
-            "[  FAILED",
-            "[==",
-            "tests completed",
-            "Test project ",
-            "Failed!",
-            "Passed!",
-        ),
-        (
-            r"^\d+ examples?, |^Tests: \d+, |Tests run: \d+|^\[=+\]|tests completed|^Test "
-            r"project |^(?:Failed|Passed)!  - |^Executed \d+ tests"
-        ),
-        "test_runs",
-        ("other",),
-    ),
+    *_runners(is_late=True),
 )
 
 
@@ -208,3 +138,13 @@ def candidates(sample: str, command: Command) -> Iterator[Format]:
             continue
         if not row.content or re.search(row.content, sample, re.M):
             yield row
+
+
+def known(document: Document, request: Request, sample: str) -> tuple[Format, Layout] | None:
+    """The first row that knows a document, and its layout; None when none does."""
+    for row in candidates(sample, request.command):
+        module = import_module("contextkernel.normalize.formats." + row.module)
+        layout: Layout | None = module.layout(document, request, *row.arguments)
+        if layout is not None:
+            return row, layout
+    return None

@@ -8,10 +8,11 @@ import re
 from typing import NamedTuple
 
 from contextkernel import marks
-from contextkernel.normalize.document import Page
-from contextkernel.normalize.layout import CONTEXT, FACT, MUST, NOTABLE, Ask, Plan, Unit
+from contextkernel.normalize.document import Document
+from contextkernel.normalize.layout import Block, Layout, Rank, Request
+from contextkernel.normalize.render import LONG
 from contextkernel.normalize.severity import FAULT, severity
-from contextkernel.normalize.survey import Survey, unit_of
+from contextkernel.normalize.survey import Survey, block_of
 
 _LEVEL = (
     r"(?P<level>fatal error|error|warning|warn|note|info|hint|remark|ERROR|WARNING|W|E|F|C|R|I|N)"
@@ -42,20 +43,22 @@ TIMED = re.compile(
     r"(?:^|[^\d/.-])\d{1,4}[-/.](?:\d\d|[A-Z][a-z]{2})[-/.]\d{2,4}(?:[ T_]+\d\d?)?$|(?:^"
     r"|[\s\[(]|\dT)\d{1,2}$|^[\d.]+$"
 )  # what stands before the minutes of a log line is no path, nor is an address
-FEWEST = 6  # diagnostics
-RUNNING, PLACES = (
-    40,
-    0.25,
-)  # from so many entries on, fewer places than this share mean a program that runs
-WORST_ORDER = {"fatal error": 0, "error": 0, "ERROR": 0, "E": 0, "F": 0}
-VARIANTS_ROOM = (
-    1200  # characters of differing names kept in the list of one kind; above, places only
-)
-LISTS_ROOM = 4400  # characters of all lists
+FEWEST, SHARE = 6, 0.4  # diagnostics; of the filled lines
+# from so many entries on, fewer places than this share mean a program that runs
+RUNNING, PLACES = 40, 0.25
+ERROR, WARNING, OTHER = 0, 1, 2  # levels
+ERRORS = frozenset(("fatal error", "error", "ERROR", "E", "F"))
+LEVEL_RANKS = (Rank.FACT, Rank.NOTABLE, Rank.CONTEXT)
+EXCERPT_LINES = 24
+MUST_KINDS = 16  # whose lists of places stay whatever their level
+# characters of differing names kept in the list of one kind; above, places only
+VARIANTS_MAX_CHARS = 1200
+LISTS_MAX_CHARS = 4400  # of all lists
+SUCCESS_TARGET_CHARS = 9000
 
 
 class Entry(NamedTuple):
-    """One diagnostic: its page lines with excerpt, its kind, its place and what differs within
+    """One diagnostic: its lines with excerpt, its kind, its place and what differs within
     the kind.
     """
 
@@ -69,97 +72,81 @@ class Entry(NamedTuple):
     braced: bool = False
 
 
-def plan(page: Page, ask: Ask) -> Plan | None:
+def layout(document: Document, request: Request) -> Layout | None:
     """First of each kind whole with the places of the others; None when there are few
     diagnostics.
     """
-    entries = _entries(page.lines)
+    lines = document.lines
+    entries = _entries(lines)
     covered = sum(entry.last - entry.first + 1 for entry in entries)
-    if len(entries) >= RUNNING and len(
-        {(entry.path, entry.place) for entry in entries}
-    ) < PLACES * len(entries):
+    if len(entries) < FEWEST or covered < SHARE * sum(1 for line in lines if line.strip()):
         return None
-    if len(entries) < FEWEST or covered < 0.4 * sum(1 for line in page.lines if line.strip()):
+    places = {(entry.path, entry.place) for entry in entries}
+    if len(entries) >= RUNNING and len(places) < PLACES * len(entries):
         return None
     kinds: dict[str, list[Entry]] = {}
     for entry in entries:
         kinds.setdefault(entry.kind, []).append(entry)
-    survey = Survey(page.lines, bool(ask.exit_code))
-    inside = bytearray(len(page.lines))
-    units: list[Unit] = []
-    room = [LISTS_ROOM if ask.exit_code else 2 * LISTS_ROOM]
-    for turn, members in enumerate(
-        sorted(kinds.values(), key=lambda group: (group[0].level, -len(group)))
-    ):
-        units += _group_units(page, members, turn, ask.handle, room)
-        for entry in members:
-            for index in range(entry.first, entry.last + 1):
-                inside[index] = 1
-    must = survey.novel() | {
-        i for i, line in enumerate(page.lines) if not inside[i] and severity(line) == FAULT
-    }
-    for index, rank in survey.ranks().items():
-        if not inside[index]:
-            units.append(unit_of(page, index, MUST if rank <= FACT and index in must else rank))
-    units.sort()
-    return Plan(
-        units, digest=survey.digest, room=ask.room if ask.exit_code else max(ask.room, 9000)
+    survey = Survey(lines, bool(request.exit_code))
+    blocks: list[Block] = []
+    lists = _PlaceLists(LISTS_MAX_CHARS if request.exit_code else 2 * LISTS_MAX_CHARS)
+    by_level = sorted(kinds.values(), key=lambda group: (group[0].level, -len(group)))
+    for order, members in enumerate(by_level):
+        blocks += _group_blocks(document, members, order, request.handle, lists)
+    inside = {i for entry in entries for i in range(entry.first, entry.last + 1)}
+    must = survey.novel().union(
+        i for i, line in enumerate(lines) if i not in inside and severity(line) == FAULT
     )
+    for index, rank in survey.ranks().items():
+        if index not in inside:
+            is_must = rank <= Rank.FACT and index in must
+            blocks.append(block_of(document, index, Rank.MUST if is_must else rank))
+    blocks.sort()
+    target_chars = request.limits.target_chars
+    if not request.exit_code:
+        target_chars = max(target_chars, SUCCESS_TARGET_CHARS)
+    return Layout(blocks, digest=survey.digest, target_chars=target_chars)
 
 
-def _group_units(
-    page: Page, members: list[Entry], turn: int, handle: str, room: list[int]
-) -> list[Unit]:
+def _group_blocks(
+    document: Document, members: list[Entry], order: int, handle: str, lists: _PlaceLists
+) -> list[Block]:
+    """Diagnostics of one kind: the first whole, the others as a list of places below it."""
     first = members[0]
-    rank = FACT if first.level == 0 else NOTABLE if first.level == 1 else CONTEXT
+    rank = LEVEL_RANKS[first.level]
     if len(members) < 3:
-        return [Unit(e.first, e.last, rank, None, "gap", turn) for e in members]
-    places = _places(members[1:], room)
-    mark = marks.note(f"{len(members) - 1} more {'like this'} below, by place", handle)
-    body = [page.shown(i)[:1200] for i in range(first.first, first.last + 1)]
-    units = [
-        Unit(
-            first.first,
-            first.last,
-            MUST if first.level == 0 or turn < 16 else rank,
-            tuple(body + [mark] + places),
-            "diagnostic",
-            turn,
-        )
+        return [Block(entry.first, entry.last, rank, order=order) for entry in members]
+    body = [document.shown(i)[:LONG] for i in range(first.first, first.last + 1)]
+    mark = marks.note(f"{len(members) - 1} more like this below, by place", handle)
+    shown = tuple(body + [mark] + lists.of(members[1:]))
+    if first.level == ERROR or order < MUST_KINDS:
+        rank = Rank.MUST
+    return [Block(first.first, first.last, rank, shown, "diagnostic", order)] + [
+        Block(entry.first, entry.last, Rank.MUST, (), "diagnostic", order) for entry in members[1:]
     ]
-    units += [Unit(e.first, e.last, MUST, (), "diagnostic", turn) for e in members[1:]]
-    return units
 
 
-def _places(members: list[Entry], room: list[int]) -> list[str]:
-    """Every place, by file: "  a.ts 3:7,29 4:20"; with the differing names when there is room
-    for them.
-    """
-    named = {entry.slots for entry in members}
-    if len(named) > 1 and sum(len(entry.slots) + 3 for entry in members) <= min(
-        VARIANTS_ROOM, room[0] // 2
-    ):
-        lines = [
-            "  "
-            + path
-            + _joint(group)
-            + " ".join(
-                e.place + (" " + e.slots if e.slots else "") + ";"
-                for e in group[group[0].braced and not group[0].slots :]
-            ).rstrip(";")
-            for path, group in _by_path(members)
-        ]
-    else:
-        lines = [
-            "  " + path + _joint(group) + _compact([e.place for e in group][group[0].braced :])
-            for path, group in _by_path(members)
-        ]
-        if sum(map(len, lines)) > room[0]:
-            lines = [
-                "  " + path + " lines " + _only_lines(group) for path, group in _by_path(members)
-            ]
-    room[0] -= sum(map(len, lines))
-    return lines
+class _PlaceLists:
+    """Lists of places, shorter forms of them as their characters are used up."""
+
+    def __init__(self, max_chars: int) -> None:
+        self.left = max_chars
+
+    def of(self, members: list[Entry]) -> list[str]:
+        """Every place, by file: "  a.ts 3:7,29 4:20"; with the differing names when there is room
+        for them.
+        """
+        differs = len({entry.slots for entry in members}) > 1
+        variants = sum(len(entry.slots) + 3 for entry in members)
+        groups = _by_path(members)
+        if differs and variants <= min(VARIANTS_MAX_CHARS, self.left // 2):
+            lines = [f"  {path}{_joint(group)}{_variants(group)}" for path, group in groups]
+        else:
+            lines = [f"  {path}{_joint(group)}{_compact(group)}" for path, group in groups]
+            if sum(map(len, lines)) > self.left:
+                lines = [f"  {path} lines {_only_lines(group)}" for path, group in groups]
+        self.left -= sum(map(len, lines))
+        return lines
 
 
 def _joint(group: list[Entry]) -> str:
@@ -177,13 +164,21 @@ def _by_path(members: list[Entry]) -> list[tuple[str, list[Entry]]]:
     return list(groups.items())
 
 
-def _compact(places: list[str]) -> str:
-    """["3:7", "3:29", "4:20"] as "3:7,29 4:20"."""
+def _variants(group: list[Entry]) -> str:
+    """The places of a file, each with the names in which it differs."""
+    rest = group[1:] if group[0].braced and not group[0].slots else group
+    return " ".join(
+        f"{entry.place} {entry.slots};" if entry.slots else entry.place + ";" for entry in rest
+    ).rstrip(";")
+
+
+def _compact(group: list[Entry]) -> str:
+    """Places 3:7, 3:29 and 4:20 as "3:7,29 4:20"; the first aside where the joint tells it."""
     out: list[str] = []
     line_before = None
-    for place in places:
-        line, _, column = place.partition(":")
-        out += [",", column or "="] if line == line_before else [" ", place]
+    for entry in group[1:] if group[0].braced else group:
+        line, _, column = entry.place.partition(":")
+        out += [",", column or "="] if line == line_before else [" ", entry.place]
         line_before = line
     return "".join(out[1:])
 
@@ -212,7 +207,7 @@ def _entries(lines: list[str]) -> list[Entry]:
         elif heading and line.strip():
             entry = _stylish(line, index, heading)
         if entry is not None:
-            last = max(entry.last, _excerpt_end(lines, entry.last, entry.path))
+            last = max(entry.last, _excerpt_end(lines, entry.last))
             entries.append(entry._replace(last=last))
             index = last
         index += 1
@@ -220,12 +215,15 @@ def _entries(lines: list[str]) -> list[Entry]:
 
 
 def _level(word: str | None, text: str) -> int:
+    """ERROR, WARNING or OTHER, by the tool's word for it, its code or the text."""
+    if word in ERRORS:
+        return ERROR
     if word:
-        return 0 if word in WORST_ORDER else 1 if word.lower().startswith("w") else 2
-    found = CODE.match(text)
-    if found and found.group("code")[0] in "EF":
-        return 0
-    return min(1, severity(text))
+        return WARNING if word.lower().startswith("w") else OTHER
+    code = CODE.match(text)
+    if code and code.group("code")[0] in "EF":
+        return ERROR
+    return ERROR if severity(text) == FAULT else WARNING
 
 
 def _placed(line: str, index: int) -> Entry | None:
@@ -237,16 +235,13 @@ def _placed(line: str, index: int) -> Entry | None:
         return None  # a time of day
     if RUNTIME.match(text):
         return None  # a warning that a running program printed: templates say it shorter
-    code, rule = CODE.match(text), RULE.search(text)
-    if not match.group("level") and not code and not (match.group("c1") or match.group("c2")):
-        return None
     number = match.group("l1") or match.group("l2")
     column = match.group("c1") or match.group("c2")
-    kind = (
-        f"{match.group('level') or ''}|"
-        f"{code.group('code') if code else rule.group('rule') if rule else ''}|"
-        f"{SLOTS.sub('#', text)}"
-    )
+    code = CODE.match(text)
+    if not match.group("level") and not code and not column:
+        return None
+    rule = code or RULE.search(text)
+    kind = f"{match.group('level') or ''}|{rule.group(1) if rule else ''}|{SLOTS.sub('#', text)}"
     return Entry(
         index,
         index,
@@ -260,7 +255,8 @@ def _placed(line: str, index: int) -> Entry | None:
 
 
 def _slots(text: str) -> list[str]:
-    return [slot for slot in SLOTS.findall(text)][:4]
+    """What differs within the kind, four of them at most."""
+    return SLOTS.findall(text)[:4]
 
 
 def _stylish(line: str, index: int, heading: str) -> Entry | None:
@@ -298,20 +294,16 @@ def _rustc(lines: list[str], index: int) -> Entry | None:
     )
 
 
-def _excerpt_end(lines: list[str], last: int, path: str) -> int:
+def _excerpt_end(lines: list[str], last: int) -> int:
     """The last line of the excerpt under a diagnostic: quoted source, carets, notes; at most 24
     lines.
     """
-    for index in range(last + 1, min(len(lines), last + 25)):
+    for index in range(last + 1, min(len(lines), last + EXCERPT_LINES + 1)):
         line = lines[index]
         if QUOTED.match(line):
             last = index
         elif index + 1 < len(lines) and CARETS.match(lines[index + 1]) and line.strip():
             last = index + 1  # javac, clang: the source line, then a caret below
-        elif index > last + 1 or not line.strip():
-            if index <= last:
-                continue
-            break
-        else:
+        elif index > last or line.strip():
             break
     return last

@@ -1,4 +1,4 @@
-"""Unified diffs: small ones whole; of large ones every header, and whole hunks in turn from each
+"""Unified diffs: small ones whole; of large ones every header, and whole hunks by turns from each
 file.
 """
 
@@ -6,26 +6,21 @@ from __future__ import annotations
 
 import re
 from bisect import bisect_left, bisect_right
-from typing import NamedTuple
+from typing import Callable, NamedTuple
 
-from contextkernel.normalize.document import Page
-from contextkernel.normalize.layout import (
-    CONTEXT,
-    FACT,
-    MUST,
-    NOTABLE,
-    PLAIN,
-    RARE,
-    Ask,
-    Plan,
-    Unit,
-)
+from contextkernel.normalize.document import Document
+from contextkernel.normalize.layout import Block, Layout, Rank, Request
 from contextkernel.normalize.severity import FAULT, severity
 
-WHOLE = 400  # changed lines; up to here nothing of a diff is left out
-ROOM = 10000  # characters for a larger one
-BLOCK = 60  # lines; longer hunks are offered in pieces
+WHOLE_LINES = 400  # changed lines; up to here nothing of a diff is left out
+TARGET_CHARS = 10000  # for a larger one
+PIECE_LINES = 60  # longer hunks are offered in pieces
 LOCK_START, LOCK_END = 4, 5  # lines of a generated file's hunk that stay
+LOCK_HUNKS = 3  # of a generated file that show such lines
+FACT_HUNKS = 40  # of a file, whose headers are facts
+MESSAGE_LINES = 40  # text between diffs that is no longer is a message
+NOTABLE_HEADERS = ("---", "+++", "ind", "new", "del", "old", "ren", "sim", "Bin")
+NAME = re.compile(r"\+\+\+ (?:b/)?([^\t]+)|diff --git a/(?:.*) b/(.*)|Index: (.*)")
 FILE = re.compile(r"diff --(?:git|cc|combined) |Index: |diff -")
 GENERATED = re.compile(
     r"(?i)(?:^|/)(?:go\.sum|[\w.-]*\.lock)$|(?:\.min\.(?:js|css)|\.(?:map|snap|svg|pb\.go)"
@@ -43,57 +38,58 @@ class Part(NamedTuple):
     file: int
 
 
-def plan(page: Page, ask: Ask) -> Plan | None:
+def layout(document: Document, request: Request) -> Layout | None:
     """All lines of a small diff (nothing to do), else headers and hunks by turns; None when
     there is no hunk.
     """
-    parts = _parts(page.lines)
-    hunks = [part for part in parts if part.kind == "hunk"]
-    if not hunks:
+    lines = document.lines
+    parts = _parts(lines)
+    if not any(part.kind == "hunk" for part in parts):
         return None
-    changed = sum(
-        line[:1] in "+-"
-        for part in hunks
-        for line in page.lines[part.first : part.last + 1]
-        if line
-    )
-    size = sum(map(len, page.lines)) + len(page.lines)
-    small = changed <= WHOLE
-    if small and size < ask.hard and not _foreign(page.lines, parts):
-        return Plan([])
-    names = _names(page.lines, parts)
-    units: list[Unit] = []
-    turns: dict = {}
+    is_small = _changed_lines(lines, parts) <= WHOLE_LINES
+    size = sum(map(len, lines)) + len(lines)
+    if is_small and size < request.limits.max_chars and not _has_foreign(lines, parts):
+        return Layout([])
+    names = _names(lines, parts)
+    blocks: list[Block] = []
+    hunks_seen: dict[int, int] = {}
     for part in parts:
-        if part.kind == "text" and not _is_message(page.lines, part):
-            units += _foreign_units(page, part, ask)
+        if part.kind == "text" and not _is_message(lines, part):
+            blocks += _foreign_blocks(document, part, request)
         elif part.kind == "text":
-            units += _text_units(page, part)
-        elif small:
-            units.append(Unit(part.first, part.last, MUST))
+            blocks += _text_blocks(lines, part)
+        elif is_small:
+            blocks.append(Block(part.first, part.last, Rank.MUST))
         elif part.kind == "head":
-            units += [
-                Unit(
-                    index,
-                    index,
-                    MUST
-                    if FILE.match(page.lines[index])
-                    else NOTABLE
-                    if page.lines[index][:3]
-                    in ("---", "+++", "ind", "new", "del", "old", "ren", "sim", "Bin")
-                    else RARE,
-                )
-                for index in range(part.first, part.last + 1)
-            ]
+            for index in range(part.first, part.last + 1):
+                blocks.append(Block(index, index, _header_rank(lines[index])))
         else:
-            turn = turns[part.file] = turns.get(part.file, -1) + 1
-            units += _hunk_units(page, part, turn, _is_generated(names[part.file]))
-    return Plan(
-        units,
-        "" if small else "diff shown in part, not a patch",
-        _digest(page.lines, parts, names),
-        0 if ask.exit_code else ROOM,
+            order = hunks_seen[part.file] = hunks_seen.get(part.file, -1) + 1
+            if _is_generated(names[part.file]):
+                blocks += _generated_blocks(lines, part, order)
+            else:
+                blocks += _hunk_blocks(lines, part, order)
+    return Layout(
+        blocks,
+        "" if is_small else "diff shown in part, not a patch",
+        _digest(lines, parts, names),
+        0 if request.exit_code else TARGET_CHARS,
     )
+
+
+def _changed_lines(lines: list[str], parts: list[Part]) -> int:
+    return sum(
+        line.startswith(("+", "-"))
+        for part in parts
+        if part.kind == "hunk"
+        for line in lines[part.first : part.last + 1]
+    )
+
+
+def _header_rank(line: str) -> int:
+    if FILE.match(line):
+        return Rank.MUST
+    return Rank.NOTABLE if line.startswith(NOTABLE_HEADERS) else Rank.RARE
 
 
 def _is_generated(name: str) -> bool:
@@ -123,9 +119,9 @@ def _parts(lines: list[str]) -> list[Part]:
             new, file = "head", file + 1
         elif line.startswith("@@"):
             new, left = "hunk", _size(line)
-        elif kind == "hunk" and not line.startswith(("\\", "+", "-", " ")):
-            new = "text"
-        elif kind == "head" and not line.strip():
+        elif (kind == "hunk" and not line.startswith(("\\", "+", "-", " "))) or (
+            kind == "head" and not line.strip()
+        ):
             new = "text"
         if new != kind or new == "hunk" and line.startswith("@@") or FILE.match(line):
             if index > start:
@@ -137,15 +133,15 @@ def _parts(lines: list[str]) -> list[Part]:
 
 
 def _size(line: str) -> list[int]:
+    """[old lines, new lines] of the hunk that a header opens; zeros where it does not say."""
     match = re.match(r"@@+ -\d+(?:,(\d{1,9}))?(?: -\d+(?:,\d+)?)* \+\d+(?:,(\d{1,9}))? @@", line)
-    return (
-        [int(match.group(1) or 1), int(match.group(2) or 1)]
-        if match and not line.startswith("@@@")
-        else [0, 0]
-    )
+    if not match or line.startswith("@@@"):
+        return [0, 0]
+    return [int(match.group(1) or 1), int(match.group(2) or 1)]
 
 
 def _counted(line: str, left: list[int]) -> list[int]:
+    """[old lines, new lines] that are still to come behind a line of a hunk."""
     if line.startswith("+"):
         return [left[0], left[1] - 1]
     if line.startswith("-"):
@@ -157,108 +153,105 @@ def _counted(line: str, left: list[int]) -> list[int]:
     return left  # a line that no hunk holds; it stays within and is shown
 
 
-def _names(lines: list[str], parts: list[Part]) -> dict:
-    names: dict = {-1: ""}
+def _names(lines: list[str], parts: list[Part]) -> dict[int, str]:
+    """The name of each file; "" for text outside of files."""
+    names: dict[int, str] = {-1: ""}
     for part in parts:
         names.setdefault(part.file, "")
-        if part.kind == "head":
-            for line in lines[part.first : part.last + 1]:
-                match = re.match(
-                    r"\+\+\+ (?:b/)?([^\t]+)|diff --git a/(?:.*) b/(.*)|Index: (.*)", line
-                )
-                if match and (match.group(1) or "") != "/dev/null":
-                    names[part.file] = (
-                        match.group(1) or match.group(2) or match.group(3) or names[part.file]
-                    )
+        if part.kind != "head":
+            continue
+        for line in lines[part.first : part.last + 1]:
+            match = NAME.match(line)
+            if match and (match.group(1) or "") != "/dev/null":
+                name = match.group(1) or match.group(2) or match.group(3)
+                names[part.file] = name or names[part.file]
     return names
 
 
 def _is_message(lines: list[str], part: Part) -> bool:
     """Whether text between diffs is a commit's header and message (or too short to matter)."""
-    return part.last - part.first < 40 or any(
+    return part.last - part.first < MESSAGE_LINES or any(
         line.startswith("commit ") for line in lines[part.first : part.first + 3]
     )
 
 
-def _foreign(lines: list[str], parts: list[Part]) -> bool:
+def _has_foreign(lines: list[str], parts: list[Part]) -> bool:
     return any(part.kind == "text" and not _is_message(lines, part) for part in parts)
 
 
-def _foreign_units(page: Page, part: Part, ask: Ask) -> list[Unit]:
+def _foreign_blocks(document: Document, part: Part, request: Request) -> list[Block]:
     """Another command's output beside the diff, by its templates."""
-    from contextkernel.normalize.survey import Survey, unit_of
+    from contextkernel.normalize.survey import Survey, block_of
 
-    survey = Survey(page.lines[part.first : part.last + 1], bool(ask.exit_code))
+    survey = Survey(document.lines[part.first : part.last + 1], bool(request.exit_code))
     return [
-        unit_of(page, part.first + index, rank) for index, rank in sorted(survey.ranks().items())
+        block_of(document, part.first + index, rank)
+        for index, rank in sorted(survey.ranks().items())
     ]
 
 
-def _text_units(page: Page, part: Part) -> list[Unit]:
+def _text_blocks(lines: list[str], part: Part) -> list[Block]:
     """Commit headers and messages: hash, subject and faults first."""
-    units = []
-    body = 0
+    blocks: list[Block] = []
+    body = 0  # lines of the message so far
     for index in range(part.first, part.last + 1):
-        line = page.lines[index]
-        body = (
-            0
-            if line.startswith("commit ")
-            else body + bool(line.startswith("    ") and line.strip())
-        )
-        rank = (
-            MUST
-            if line.startswith("commit ") or line.startswith("    ") and body == 1
-            else NOTABLE
-            if not line.startswith("    ") and line.strip()
-            else CONTEXT
-        )
-        units.append(Unit(index, index, rank))
-    return units
+        line = lines[index]
+        is_indented = line.startswith("    ")
+        if line.startswith("commit "):
+            body, rank = 0, Rank.MUST
+        elif is_indented:
+            body += bool(line.strip())
+            rank = Rank.MUST if body == 1 else Rank.CONTEXT
+        else:
+            rank = Rank.NOTABLE if line.strip() else Rank.CONTEXT
+        blocks.append(Block(index, index, rank))
+    return blocks
 
 
-def _hunk_units(page: Page, part: Part, turn: int, generated: bool) -> list[Unit]:
-    lines = page.lines
-    header = Unit(part.first, part.first, FACT if turn < 40 else NOTABLE)
-    odd = [
-        i
-        for i in range(part.first + 1, part.last + 1)
-        if lines[i]
-        and lines[i][0] not in "+- \\"
-        or severity(lines[i][:200]) == FAULT
-        and generated
+def _header_of(part: Part, order: int) -> Block:
+    return Block(part.first, part.first, Rank.FACT if order < FACT_HUNKS else Rank.NOTABLE)
+
+
+def _is_odd(line: str) -> bool:
+    """Whether no hunk holds such a line; it is shown."""
+    return bool(line) and line[0] not in "+- \\"
+
+
+def _generated_blocks(lines: list[str], part: Part, order: int) -> list[Block]:
+    """A hunk of a file that a tool wrote: its first and last lines, and its faults."""
+    numbers = range(part.first + 1, part.last + 1)
+    facts = {i for i in numbers if _is_odd(lines[i]) or severity(lines[i][:200]) == FAULT}
+    shown = set(facts)
+    if order < LOCK_HUNKS:
+        shown.update(numbers[:LOCK_START], numbers[-LOCK_END:])
+    return [_header_of(part, order)] + [
+        Block(i, i, Rank.FACT if i in facts else Rank.NOTABLE) for i in sorted(shown)
     ]
-    if generated:
-        last, faulty = part.last - LOCK_END, set(odd)
-        shown = (
-            [
-                i
-                for i in range(part.first + 1, part.last + 1)
-                if i <= part.first + LOCK_START or i > last
-            ]
-            if turn < 3
-            else []
-        )
-        return [header] + [
-            Unit(i, i, NOTABLE if i not in faulty else FACT) for i in sorted(faulty.union(shown))
-        ]
-    units, start = [header], part.first + 1
+
+
+def _hunk_blocks(lines: list[str], part: Part, order: int) -> list[Block]:
+    """A hunk in pieces, each next one later by a turn."""
+    odd = [i for i in range(part.first + 1, part.last + 1) if _is_odd(lines[i])]
+    blocks, start = [_header_of(part, order)], part.first + 1
     while start <= part.last:
-        end = min(part.last, start + BLOCK - 1)
-        if part.last - end < BLOCK // 3:
+        end = min(part.last, start + PIECE_LINES - 1)
+        if part.last - end < PIECE_LINES // 3:
             end = part.last
-        cut = odd[bisect_left(odd, start) : bisect_right(odd, end)]
-        for index in cut:
+        for index in odd[bisect_left(odd, start) : bisect_right(odd, end)]:
             if index > start:
-                units.append(Unit(start, index - 1, PLAIN, None, "gap", turn))
-            units.append(Unit(index, index, FACT))
+                blocks.append(Block(start, index - 1, Rank.PLAIN, order=order))
+            blocks.append(Block(index, index, Rank.FACT))
             start = index + 1
         if start <= end:
-            units.append(Unit(start, end, PLAIN, None, "gap", turn + (start - part.first) // BLOCK))
+            piece = (start - part.first) // PIECE_LINES
+            blocks.append(Block(start, end, Rank.PLAIN, order=order + piece))
         start = end + 1
-    return units
+    return blocks
 
 
-def _digest(lines: list[str], parts: list[Part], names: dict):
+def _digest(
+    lines: list[str], parts: list[Part], names: dict[int, str]
+) -> Callable[[int, int], str]:
     """Words for a gap: the file and how many changed lines are hidden."""
     starts = [part.first for part in parts]
 

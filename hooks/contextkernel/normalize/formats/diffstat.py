@@ -6,36 +6,36 @@ from __future__ import annotations
 
 import re
 
-from contextkernel.normalize.document import Page
-from contextkernel.normalize.layout import MUST, Ask, Plan, Unit
+from contextkernel.normalize.document import Document
+from contextkernel.normalize.layout import Block, Layout, Rank, Request
 
 ROW = re.compile(
     r" (?P<path>\S.*?)(?<=\S)\s+\| +(?P<count>\d+|Bin\b.*?)(?: |(?<![+-]))(?P<bar>[+-]*)$"
 )
 FEWEST = 8
-ROOM = 20000
+TARGET_CHARS = 20000
 
 
-def plan(page: Page, ask: Ask) -> Plan | None:
+def layout(document: Document, request: Request) -> Layout | None:
     """Rows without padding; None for a text that is mostly something else."""
-    rows = [ROW.match(line) for line in page.lines]
+    rows = [ROW.match(line) for line in document.lines]
     if sum(row is not None for row in rows) < max(
-        FEWEST, 0.7 * sum(1 for line in page.lines if line.strip())
+        FEWEST, 0.7 * sum(1 for line in document.lines if line.strip())
     ):
         return None
-    units: list[Unit] = []
+    blocks: list[Block] = []
     for index, row in enumerate(rows):
         if row is None:
-            units.append(Unit(index, index, MUST))
+            blocks.append(Block(index, index, Rank.MUST))
             continue
         signs = ("+" if "+" in row.group("bar") else "") + ("-" if "-" in row.group("bar") else "")
-        units.append(
-            Unit(
+        blocks.append(
+            Block(
                 index,
                 index,
-                MUST,
+                Rank.MUST,
                 ((f" {row.group('path')} | {row.group('count')} {signs}").rstrip(),),
                 "padding",
             )
         )
-    return Plan(units, "bars of the diffstat shortened to their signs", None, ROOM)
+    return Layout(blocks, "bars of the diffstat shortened to their signs", None, TARGET_CHARS)

@@ -6,8 +6,8 @@ from __future__ import annotations
 
 import re
 
-from contextkernel.normalize.document import Page
-from contextkernel.normalize.layout import FACT, MUST, PLAIN, Ask, Plan, Unit
+from contextkernel.normalize.document import Document
+from contextkernel.normalize.layout import Block, Layout, Rank, Request
 from contextkernel.normalize.severity import FAULT, severity
 
 COMMIT = re.compile(r"commit ([0-9a-f]{7,40})( \(.*\))?$")
@@ -28,35 +28,38 @@ IN_DIFF = re.compile(
     r"[ +\\-]|@@|diff |index |(?:new|deleted|old) (?:file )?mode |(?:similarity"
     r"|dissimilarity) index |(?:rename|copy) (?:from|to) |Binary files "
 )
-FOREIGN, FOREIGN_ROOM = 12, 2500  # lines and characters of another command that may follow the log
+FOREIGN_MAX_LINES, FOREIGN_MAX_CHARS = (
+    12,
+    2500,
+)  # lines and characters of another command that may follow the log
 HASH = 12  # digits that stay: unique in any repository of practical size, and git takes them
-ROOM = 11000
+TARGET_CHARS = 11000
 
 
-def plan(page: Page, ask: Ask) -> Plan | None:
+def layout(document: Document, request: Request) -> Layout | None:
     """Headers as one line each; None when the text does not begin with a commit."""
-    starts = [i for i, line in enumerate(page.lines) if COMMIT.match(line)]
+    starts = [i for i, line in enumerate(document.lines) if COMMIT.match(line)]
     if len(starts) < 3 or starts[0] != 0:
         return None
-    foreign = _foreign(page.lines, starts)
-    tail = next((i for i in foreign if i > starts[-1]), len(page.lines))
-    if len(foreign) > FOREIGN or sum(map(len, page.lines[tail:])) > FOREIGN_ROOM:
+    foreign = _foreign(document.lines, starts)
+    tail = next((i for i in foreign if i > starts[-1]), len(document.lines))
+    if len(foreign) > FOREIGN_MAX_LINES or sum(map(len, document.lines[tail:])) > FOREIGN_MAX_CHARS:
         return None  # the output of another command follows
-    units: list[Unit] = []
-    same = _constant(page.lines, starts)
-    for turn, (start, end) in enumerate(zip(starts, starts[1:] + [tail])):
-        units += _commit(page.lines, start, end, turn, same)
-    units += [Unit(i, i, MUST, turn=-1) for i in range(tail, len(page.lines))]
+    blocks: list[Block] = []
+    same = _constant(document.lines, starts)
+    for order, (start, end) in enumerate(zip(starts, starts[1:] + [tail])):
+        blocks += _commit(document.lines, start, end, order, same)
+    blocks += [Block(i, i, Rank.MUST, order=-1) for i in range(tail, len(document.lines))]
     words = (
         "; on all commits " + ", ".join(value for value in same.values() if value)
         if any(same.values())
         else ""
     )
-    return Plan(
-        units,
+    return Layout(
+        blocks,
         "git log, a header is one line, trailers folded" + words,
         None,
-        0 if ask.exit_code else ROOM,
+        0 if request.exit_code else TARGET_CHARS,
     )
 
 
@@ -78,10 +81,11 @@ def _foreign(lines: list[str], starts: list[int]) -> list[int]:
     """Indexes of lines that no log holds.  Bare names are a log's (--name-only) when earlier
     commits have some.
     """
-    found: list[int] = []
+    foreign: list[int] = []
     names = False
-    for turn, (start, end) in enumerate(zip(starts, starts[1:] + [len(lines)])):
-        at, bare, diff, last = start + 1, [], False, turn == len(starts) - 1
+    bare: list[int]
+    for number, (start, end) in enumerate(zip(starts, starts[1:] + [len(lines)])):
+        at, bare, diff, is_last = start + 1, [], False, number == len(starts) - 1
         while at < end and lines[at].strip():
             at += 1  # the header
         for index in range(at, end):
@@ -89,15 +93,41 @@ def _foreign(lines: list[str], starts: list[int]) -> list[int]:
             diff = diff or line.startswith("diff --")
             if not line.strip() or KNOWN.match(line) or diff and IN_DIFF.match(line):
                 continue
-            (bare if " " not in line else found).append(index)
-        names = names or bool(bare) and not last
-        found += [] if names else bare
-    return sorted(found)
+            (bare if " " not in line else foreign).append(index)
+        names = names or bool(bare) and not is_last
+        foreign += [] if names else bare
+    return sorted(foreign)
 
 
-def _commit(lines: list[str], start: int, end: int, turn: int, same: dict[str, str]) -> list[Unit]:
-    match = COMMIT.match(lines[start])
-    words = ["commit " + match.group(1)[:HASH] + (match.group(2) or "")]
+def _commit(
+    lines: list[str], start: int, end: int, order: int, same: dict[str, str]
+) -> list[Block]:
+    """One commit: its header as a line, its message, without blank lines and trailers."""
+    header, at = _header(lines, start, end, same)
+    blocks = [Block(start, at - 1, Rank.MUST, (header,), "header")]
+    is_subject = True
+    for index in range(at, end):
+        line = lines[index]
+        if not line.strip():
+            blocks.append(Block(index, index, Rank.MUST, (), "blank"))
+        elif TRAILER.match(line):
+            blocks.append(Block(index, index, Rank.MUST, (), "trailer"))
+        else:
+            rank = Rank.MUST if is_subject else _body_rank(line)
+            blocks.append(Block(index, index, rank, order=order))
+            is_subject = False
+    return blocks
+
+
+def _body_rank(line: str) -> int:
+    is_message = line.startswith("    ")
+    return Rank.PLAIN if is_message and severity(line) != FAULT else Rank.FACT
+
+
+def _header(lines: list[str], start: int, end: int, same: dict[str, str]) -> tuple[str, int]:
+    """(hash, date, author and merge of a commit in one line, the line behind its header)"""
+    name, blank, refs = lines[start][len("commit ") :].partition(" ")
+    words = ["commit " + name[:HASH] + blank + refs]
     at = start + 1
     while at < end:
         field = FIELD.match(lines[at])
@@ -111,31 +141,7 @@ def _commit(lines: list[str], start: int, end: int, turn: int, same: dict[str, s
         elif field.group(1) == "Merge":
             words.append("merge " + value)
         at += 1
-    units = [Unit(start, at - 1, MUST, ("  ".join(words),), "header")]
-    subject = True
-    for index in range(at, end):
-        line = lines[index]
-        if not line.strip():
-            units.append(Unit(index, index, MUST, (), "blank"))
-        elif TRAILER.match(line):
-            units.append(Unit(index, index, MUST, (), "trailer"))
-        else:
-            units.append(
-                Unit(
-                    index,
-                    index,
-                    MUST
-                    if subject
-                    else FACT
-                    if severity(line) == FAULT or not line.startswith("    ")
-                    else PLAIN,
-                    None,
-                    "gap",
-                    turn,
-                )
-            )
-            subject = False
-    return units
+    return "  ".join(words), at
 
 
 def _without_address(value: str) -> str:

@@ -6,20 +6,11 @@ from __future__ import annotations
 
 import re
 from bisect import bisect_left, bisect_right
-from typing import NamedTuple
+from typing import Callable, NamedTuple
 
-from contextkernel.normalize.document import Page
-from contextkernel.normalize.layout import (
-    CONTEXT,
-    FACT,
-    MUST,
-    NOTABLE,
-    RARE,
-    Ask,
-    Plan,
-    Unit,
-)
-from contextkernel.normalize.needle import pattern_of
+from contextkernel.normalize.document import Document
+from contextkernel.normalize.formats.search_command import Search, matcher_of, search_of
+from contextkernel.normalize.layout import Block, Layout, Rank, Request
 from contextkernel.normalize.outliers import outliers
 from contextkernel.normalize.severity import FAULT, severity
 from contextkernel.normalize.templates import Mined, mine
@@ -35,24 +26,11 @@ PLAIN_PATH = re.compile(
 DIAGNOSTIC = re.compile(
     r"\d+(?::\d+)?: ?(?:(?:fatal )?error|warning|note|info|\w+(?:Error|Warning):|[A-Z]{1,5}\d+\b)"
 )  # what programs say of a place
-ROOM = 14000  # characters
+TARGET_CHARS = 14000  # characters
 LONG = 320  # characters of one hit; longer ones are clipped around the match
-AROUND = 140
+AROUND = 140  # characters
+NUMBER_WITHIN = re.compile(r"[^\n]{0,200}?(?<!\d)\d+[:-]")  # a line up to the text of the hit
 SHARE = 0.85  # of the lines must be hits, context, separators or notes
-SEARCHERS = frozenset(("grep", "egrep", "fgrep", "zgrep", "rg", "ag", "ack"))
-VALUED = frozenset(
-    (
-        "-A -B -C -D -d -e -f -m --after-context --before-context --context --file --max-count "
-        "--regexp"
-    ).split()
-)  # options whose value is the next word
-VALUED_OF_RG = VALUED | frozenset(
-    "-E -M -T -g -j -r -t -G --glob --type --type-not --replace --encoding".split()
-)
-EXECUTES = ("-exec", "-execdir", "--exec", "--exec-batch", "-x", "-X")
-SILENT = frozenset(
-    "cd pushd popd export set unset source true mkdir echo printf pwd date test exit".split()
-)  # nothing flows from these into a search
 ALONE = re.compile(r"(?P<number>\d+)[:-]")  # a hit of a search in one file has no path
 NUMBERS = re.compile(r"^\d+(?::\d+)?[:-]")  # before the text of a hit
 TIMED = re.compile(
@@ -65,42 +43,34 @@ NO_PATH = re.compile(
 )  # times, addresses, the head of a log line
 COMMON = 20  # lines of one template that make it a program's
 FEW = 12  # hits unlike the others that are kept in any case
-FAULTS_PER_FILE = 12
+FACTS_PER_FILE, FAULTS_PER_FILE = 2, 12  # hits of a file that come before its others
 
 
 class Hit(NamedTuple):
-    index: int
+    """`line`: 0-based; `rest`: what stands behind the path."""
+
+    line: int
     path: str
     rest: str
 
 
-class Search(NamedTuple):
-    """What a command says about the search in it: whether paths stand before the hits, whether
-    line numbers do.
-    """
-
-    any: bool = False
-    paths: bool = False
-    numbers: bool = False
-
-
-def plan(page: Page, ask: Ask) -> Plan | None:
+def layout(document: Document, request: Request) -> Layout | None:
     """Hits grouped by file; None when the text is something else, or paths do not repeat."""
-    search = _search(ask)
-    if search.any and _is_alone(page.lines, search):
-        return _plan_alone(page, ask)
-    if not search.any and not _is_likely(page.lines):
+    search = search_of(request)
+    if search.is_search and _is_alone(document.lines, search):
+        return _one_file_layout(document, request)
+    if not search.is_search and not _is_likely(document.lines):
         return None
-    hits = _hits(page.lines, search.paths)
-    lines = sum(1 for line in page.lines if line.strip() and line != "--")
+    hits = _hits(document.lines, search.paths)
+    lines = sum(1 for line in document.lines if line.strip() and line != "--")
     if len(hits) < 5 or len(hits) < SHARE * lines:
         return None
     if not search.paths and (
         sum(DIAGNOSTIC.match(hit.rest) is not None for hit in hits) > len(hits) // 2
-        or _is_running(page.lines, hits)
+        or _is_running(document.lines, hits)
     ):
         return None
-    return _planned(page, ask, hits, "grouped by file: path, then line:text")
+    return _grouped(document, request, hits, "grouped by file: path, then line:text")
 
 
 def _is_likely(lines: list[str]) -> bool:
@@ -108,136 +78,37 @@ def _is_likely(lines: list[str]) -> bool:
     through for them.
     """
     some = [line for line in lines[:: len(lines) // 200 + 1] if line.strip() and line != "--"]
-    found = [NUMBERED.match(line) or CONTEXT_LINE.match(line) for line in some]
+    matches = [NUMBERED.match(line) or CONTEXT_LINE.match(line) for line in some]
     return 2 * sum(
-        match is not None and _is_path(match.group("path"), False) for match in found
+        match is not None and _is_path(match.group("path"), False) for match in matches
     ) >= len(some)
 
 
-def _planned(page: Page, ask: Ask, hits: list[Hit], words: str) -> Plan:
-    matcher = _matcher(ask)
-    faulty, ranks = _judged(hits, ask.room if ask.exit_code else ROOM)
-    units: list[Unit] = []
-    turns: dict[str, int] = {}
-    faults: dict[str, int] = {}
+def _grouped(document: Document, request: Request, hits: list[Hit], words: str) -> Layout:
+    """A layout of hits and what stands between them; `words`: of the mark at the top."""
+    matcher = matcher_of(request)
+    target_chars = request.limits.target_chars if request.exit_code else TARGET_CHARS
+    faulty, ranks = _judged(hits, target_chars)
+    blocks: list[Block] = []
+    ranking = _FileHits(faulty, ranks)
     at = 0
     while at < len(hits):
         end = at
         while (
             end + 1 < len(hits)
             and hits[end + 1].path == hits[at].path
-            and hits[end + 1].index == hits[end].index + 1
+            and hits[end + 1].line == hits[end].line + 1
         ):
             end += 1
-        units += _file_units(page, hits[at : end + 1], turns, faults, faulty, ranks, matcher)
+        blocks += _file_blocks(document, hits[at : end + 1], ranking, matcher)
         at = end + 1
-    known = {hit.index for hit in hits}
-    units += [
-        Unit(i, i, NOTABLE)
-        for i, line in enumerate(page.lines)
-        if i not in known and line.strip() and line != "--"
-    ]
-    units += [
-        Unit(i, i, CONTEXT)
-        for i, line in enumerate(page.lines)
-        if i not in known and (not line.strip() or line == "--")
-    ]
-    units.sort()
-    return Plan(units, words, _digest(hits), 0 if ask.exit_code else ROOM)
-
-
-def _search(ask: Ask) -> Search:
-    """The search of a command; a filter behind a pipe, and a search in one file, name no paths."""
-    if ask.tool == "Grep":
-        return Search(True, True)
-    found = Search()
-    before: tuple[str, ...] = ()
-    for stage in ask.command.stages:
-        words = list(stage)
-        through = bool(words) and words[0] in (
-            "xargs",
-            "parallel",
-            "find",
-            "fd",
-        )  # they add the files
-        if through:
-            runs = words[0] in ("xargs", "parallel")
-            at = next(
-                (
-                    i
-                    for i, word in enumerate(words)
-                    if i
-                    and word.rsplit("/", 1)[-1] in SEARCHERS
-                    and (runs or words[i - 1] in EXECUTES)
-                ),
-                0,
-            )
-            words = words[at:] if at else []
-        git = (
-            stage[:2] == ("git", "grep")
-            or bool(stage)
-            and stage[0] == "git"
-            and "grep" in stage[1:6]
-        )
-        if git:
-            words = words[words.index("grep") :]
-        if words and (git or words[0].rsplit("/", 1)[-1] in SEARCHERS):
-            paths, numbers = _search_of(words, git or through, not before or before[0] in SILENT)
-            found = Search(True, found.paths or paths, found.numbers or numbers)
-        before = stage
-    return found
-
-
-def _search_of(words: list[str], many: bool, first: bool) -> tuple[bool, bool]:
-    """Whether the hits of one search stand behind a path, and behind a line number.  `many`: it
-    surely searches in files; `first`: nothing is piped into it.
-    """
-    own = words[0] in ("rg", "ag", "ack")
-    valued = VALUED_OF_RG if own else VALUED
-    flags, names, operands, given, skip = "", set(), [], False, False
-    for word in words[1:]:
-        if skip:
-            skip = False
-        elif word.startswith("--"):
-            names.add(word.partition("=")[0])
-            given = given or word.startswith(("--regexp", "--file"))
-            skip = word in valued
-        elif word.startswith("-") and len(word) > 1:
-            flags += word[1:]
-            given = given or word[1:2] in ("e", "f") or word[-1] in "ef"
-            skip = (
-                word in valued or len(word) > 2 and word[1:].isalpha() and "-" + word[-1] in VALUED
-            )  # -rne PATTERN
-        else:
-            operands.append(word)
-    files = operands if given else operands[1:]
-    numbers = "n" in flags or "--line-number" in names
-    if (
-        "h" in flags
-        and words[0] != "ag"
-        or names & {"--no-filename"}
-        or words[0] == "rg"
-        and "I" in flags
-    ):
-        return False, numbers
-    if (
-        many
-        or "H" in flags
-        or "--with-filename" in names
-        or len(files) > 1
-        or files
-        and re.search(r"[*?$`{\[]", files[0])
-    ):
-        return True, numbers
-    recursive = (
-        own
-        or "r" in flags
-        or "R" in flags
-        or bool(names & {"--recursive", "--dereference-recursive"})
-    )
-    if not files:
-        return recursive and (first or not own), numbers
-    return recursive and not re.search(r"\w\.[A-Za-z]\w{0,5}$", files[0]), numbers
+    known = {hit.line for hit in hits}
+    for i, line in enumerate(document.lines):
+        if i not in known:
+            is_filled = line.strip() and line != "--"
+            blocks.append(Block(i, i, Rank.NOTABLE if is_filled else Rank.CONTEXT))
+    blocks.sort()
+    return Layout(blocks, words, _digest(hits), 0 if request.exit_code else TARGET_CHARS)
 
 
 def _is_alone(lines: list[str], search: Search) -> bool:
@@ -245,8 +116,8 @@ def _is_alone(lines: list[str], search: Search) -> bool:
     each other without names.  A log is none: nobody edits it.
     """
     filled = [line for line in lines if line.strip() and line != "--"]
-    found = [ALONE.match(line) for line in filled]
-    numbers = [int(match.group("number")[:9]) for match in found if match]
+    matches = [ALONE.match(line) for line in filled]
+    numbers = [int(match.group("number")[:9]) for match in matches if match]
     if len(numbers) < 5 or len(numbers) < SHARE * len(filled):
         return False
     if not search.numbers and sum(b > a for a, b in zip(numbers, numbers[1:])) < SHARE * (
@@ -256,12 +127,12 @@ def _is_alone(lines: list[str], search: Search) -> bool:
     return sum(TIMED.search(line[:EARLY]) is not None for line in filled) <= len(filled) // 2
 
 
-def _plan_alone(page: Page, ask: Ask) -> Plan | None:
+def _one_file_layout(document: Document, request: Request) -> Layout | None:
     """All of it while there is room: what is edited next is found by these numbers."""
-    if sum(map(len, page.lines)) + len(page.lines) < ROOM:
-        return Plan([])
-    hits = [Hit(index, "", line) for index, line in enumerate(page.lines) if ALONE.match(line)]
-    return _planned(page, ask, hits, "")
+    if sum(map(len, document.lines)) + len(document.lines) < TARGET_CHARS:
+        return Layout([])
+    hits = [Hit(index, "", line) for index, line in enumerate(document.lines) if ALONE.match(line)]
+    return _grouped(document, request, hits, "")
 
 
 def _is_running(lines: list[str], hits: list[Hit]) -> bool:
@@ -271,16 +142,16 @@ def _is_running(lines: list[str], hits: list[Hit]) -> bool:
     places = {(hit.path, hit.rest.partition(":")[0]) for hit in hits}
     if 2 * len(places) < len(hits):
         return True
-    mined = mine([lines[hit.index] for hit in hits])
+    mined = mine([lines[hit.line] for hit in hits])
     return 2 * sum(count for count in mined.counts if count >= COMMON) > len(hits)
 
 
-def _judged(hits: list[Hit], room: int) -> tuple[set[int], dict[int, int]]:
-    """Page lines of faulty hits; and of those that must not go, with their ranks: the few
+def _judged(hits: list[Hit], target_chars: int) -> tuple[set[int], dict[int, int]]:
+    """Lines of faulty hits; and of those that must not go, with their ranks: the few
     faults, the few that resemble no other, the outliers.  No ranks when all hits have room.
     """
-    if sum(len(hit.rest) + 1 for hit in hits) < room // 2:
-        return {hit.index for hit in hits if severity(hit.rest[:LONG]) == FAULT}, {}
+    if sum(len(hit.rest) + 1 for hit in hits) < target_chars // 2:
+        return {hit.line for hit in hits if severity(hit.rest[:LONG]) == FAULT}, {}
     texts = [NUMBERS.sub("", hit.rest[:LONG], 1) for hit in hits]
     mined = mine(texts)
     levels = [severity(texts[exemplar]) for exemplar in mined.exemplars]
@@ -288,7 +159,7 @@ def _judged(hits: list[Hit], room: int) -> tuple[set[int], dict[int, int]]:
     common = {template for template, count in enumerate(mined.counts) if count >= COMMON}
     if sum(mined.counts[template] for template in common) > len(hits) // 2:
         ranks.update(
-            (hits[at].index, NOTABLE) for at in _rare(mined) + outliers(texts, mined, common)
+            (hits[at].line, Rank.NOTABLE) for at in _rare(mined) + outliers(texts, mined, common)
         )
     faulty = [at for at, template in enumerate(mined.ids) if levels[template] == FAULT]
     if len(faulty) > FEW:  # words of fault were searched for: the first of each rare kind
@@ -300,12 +171,12 @@ def _judged(hits: list[Hit], room: int) -> tuple[set[int], dict[int, int]]:
             and mined.counts[template] <= len(hits) // 100
         ]
         ranks.update(
-            (hits[mined.exemplars[template]].index, MUST)
+            (hits[mined.exemplars[template]].line, Rank.MUST)
             for template in (rare if len(rare) <= FEW else ())
         )
     else:
-        ranks.update((hits[at].index, MUST) for at in faulty)
-    return {hits[at].index for at in faulty}, ranks
+        ranks.update((hits[at].line, Rank.MUST) for at in faulty)
+    return {hits[at].line for at in faulty}, ranks
 
 
 def _rare(mined: Mined) -> list[int]:
@@ -318,28 +189,28 @@ def _hits(lines: list[str], searching: bool) -> list[Hit]:
     """Hits and their context lines in order.  Context (`path-12-text`) is told by the paths of
     the hits.
     """
-    found: dict[int, Hit] = {}
+    by_line: dict[int, Hit] = {}
     paths: dict[str, int] = {}
     filled = [(index, line) for index, line in enumerate(lines) if line]
     for index, line in filled:
         match = NUMBERED.match(line)
         if match and _is_path(match.group("path"), searching):
-            found[index] = Hit(index, match.group("path"), match.group("rest"))
+            by_line[index] = Hit(index, match.group("path"), match.group("rest"))
             paths[match.group("path")] = index
-    if searching and len(found) < 0.3 * len(lines):
-        found = {}
+    if searching and len(by_line) < 0.3 * len(lines):
+        by_line = {}
         for index, line in filled:
             match = BARE.match(line)
             if match and _is_path(match.group("path"), searching):
-                found[index] = Hit(index, match.group("path"), match.group("rest"))
-    if searching and len(found) < len(lines):
+                by_line[index] = Hit(index, match.group("path"), match.group("rest"))
+    if searching and len(by_line) < len(lines):
         for index, line in filled:
-            match = CONTEXT_LINE.match(line) if index not in found else None
+            match = CONTEXT_LINE.match(line) if index not in by_line else None
             if match and _is_path(match.group("path"), True):
-                found[index] = Hit(index, match.group("path"), match.group("rest"))
-    if len(found) < len(lines) and paths:
-        _add_context(filled, found, sorted(paths, key=len, reverse=True))
-    return [found[index] for index in sorted(found)]
+                by_line[index] = Hit(index, match.group("path"), match.group("rest"))
+    if len(by_line) < len(lines) and paths:
+        _add_context(filled, by_line, sorted(paths, key=len, reverse=True))
+    return [by_line[index] for index in sorted(by_line)]
 
 
 def _is_path(path: str, searching: bool) -> bool:
@@ -354,100 +225,90 @@ def _is_path(path: str, searching: bool) -> bool:
     )
 
 
-def _add_context(filled: list[tuple[int, str]], found: dict[int, Hit], paths: list[str]) -> None:
-    near = sorted(found)
+def _add_context(filled: list[tuple[int, str]], by_line: dict[int, Hit], paths: list[str]) -> None:
+    near = sorted(by_line)
     where = 0
     for index, line in filled:
-        if index in found:
+        if index in by_line:
             continue
         while where + 1 < len(near) and near[where + 1] <= index:
             where += 1
         for neighbour in near[where : where + 2]:
-            path = found[neighbour].path
+            path = by_line[neighbour].path
             if line.startswith(path + "-") and re.match(r"\d+-", line[len(path) + 1 :]):
-                found[index] = Hit(index, path, line[len(path) + 1 :])
+                by_line[index] = Hit(index, path, line[len(path) + 1 :])
                 break
 
 
-def _matcher(ask: Ask) -> re.Pattern | None:
-    """The pattern that was searched for, as well as it can be told; it only decides where a long
-    line is clipped.
-    """
-    for stage in ask.command.stages:
-        if stage[0] in ("grep", "egrep", "fgrep", "rg", "ag", "ack"):
-            words = [word for word in stage[1:] if not word.startswith("-")]
-            if words and len(words[0]) < 200:
-                return pattern_of(words[0])
-    return None
+class _FileHits:
+    """Ranks the hits of each file as they come: the first ones as facts, then its first faults."""
 
+    def __init__(self, faulty: set[int], special: dict[int, int]) -> None:
+        self.faulty = faulty  # lines
+        self.special = special  # line -> a rank it has whatever its file
+        self.seen: dict[str, int] = {}  # path -> its hits so far
+        self.faults: dict[str, int] = {}  # path -> those of them ranked as faults
 
-def _file_units(
-    page: Page,
-    hits: list[Hit],
-    turns: dict[str, int],
-    faults: dict[str, int],
-    faulty: set[int],
-    ranks: dict[int, int],
-    matcher,
-) -> list[Unit]:
-    path = hits[0].path
-    units: list[Unit] = []
-    head = len(hits) > 1 and len(path) > 6
-    for hit in hits:
-        turn = turns[path] = turns.get(path, -1) + 1
-        rank, order = FACT if turn < 2 else RARE, turn
-        if turn >= 2 and hit.index in faulty and faults.get(path, 0) < FAULTS_PER_FILE:
-            rank, order = NOTABLE, faults.get(path, 0)
-            faults[path] = order + 1
-        special = ranks.get(hit.index, RARE)
+    def ranked(self, hit: Hit) -> tuple[int, int, bool]:
+        """(rank, order, whether it is the first hit of its file)"""
+        nth = self.seen[hit.path] = self.seen.get(hit.path, -1) + 1
+        rank, order = (Rank.FACT if nth < FACTS_PER_FILE else Rank.RARE), nth
+        faults = self.faults.get(hit.path, 0)
+        if nth >= FACTS_PER_FILE and hit.line in self.faulty and faults < FAULTS_PER_FILE:
+            rank, order = Rank.NOTABLE, faults
+            self.faults[hit.path] = faults + 1
+        special = self.special.get(hit.line, Rank.RARE)
         if special < rank:
             rank, order = special, -1
-        first = hit is hits[0]
-        if (
-            not head
-            or special == MUST
-            and not first
-            or rank == NOTABLE
-            and not first
-            and units[0].rank > NOTABLE
-        ):  # with its path: the line that names it may be left out
-            line = page.lines[hit.index]
-            units.append(
-                Unit(
-                    hit.index,
-                    hit.index,
-                    rank,
-                    None if len(line) <= LONG + len(path) else (_clipped(line, matcher),),
-                    "clip",
-                    order,
-                )
-            )
-            continue
-        text = hit.rest if len(hit.rest) <= LONG else _clipped(hit.rest, matcher)
-        lines = (path, text) if first else (text,)
-        units.append(
-            Unit(hit.index, hit.index, MUST if first and turn == 0 else rank, lines, "hoist", order)
-        )
-    return units
+        return rank, order, nth == 0
 
 
-def _clipped(line: str, matcher) -> str:
+def _file_blocks(
+    document: Document, hits: list[Hit], ranking: _FileHits, matcher: re.Pattern[str] | None
+) -> list[Block]:
+    """Hits of one file that follow each other: its path once, then what stands behind it."""
+    path = hits[0].path
+    blocks: list[Block] = []
+    is_hoisted = len(hits) > 1 and len(path) > 6
+    for hit in hits:
+        rank, order, is_new = ranking.ranked(hit)
+        at = hit.line
+        lines: tuple[str, ...]
+        if is_hoisted and hit is hits[0]:
+            lines = (path, _shortened(hit.rest, LONG, matcher))
+            blocks.append(Block(at, at, Rank.MUST if is_new else rank, lines, "hoist", order))
+        elif is_hoisted and not _needs_path(rank, ranking.special.get(at), blocks[0].rank):
+            lines = (_shortened(hit.rest, LONG, matcher),)
+            blocks.append(Block(at, at, rank, lines, "hoist", order))
+        else:
+            line = document.lines[at]
+            longest = LONG + len(path)
+            shown = (_shortened(line, longest, matcher),) if len(line) > longest else None
+            blocks.append(Block(at, at, rank, shown, "clip", order))
+    return blocks
+
+
+def _needs_path(rank: int, special: int | None, rank_of_first: int) -> bool:
+    """Whether a hit may be shown where the one that names its path is left out."""
+    return special == Rank.MUST or rank == Rank.NOTABLE and rank_of_first > Rank.NOTABLE
+
+
+def _shortened(line: str, longest: int, matcher: re.Pattern[str] | None) -> str:
     """A long line around what was searched for; what is left out is counted."""
-    start_of_text = re.match(r"[^\n]{0,200}?(?<!\d)\d+[:-]", line)
-    lead = start_of_text.end() if start_of_text else 0
+    if len(line) <= longest:
+        return line
+    number = NUMBER_WITHIN.match(line)
+    lead = number.end() if number else 0
     match = matcher.search(line, lead) if matcher else None
     start = max(lead, match.start() - AROUND // 2) if match else lead
     end = min(len(line), (match.end() if match else start) + AROUND)
-    return "%s%s%s%s" % (
-        line[:lead],
-        f"…[+{int(start - lead)} characters]…" if start > lead else "",
-        line[start:end],
-        f"…[+{len(line) - end} characters]" if end < len(line) else "",
-    )
+    before = f"…[+{start - lead} characters]…" if start > lead else ""
+    after = f"…[+{len(line) - end} characters]" if end < len(line) else ""
+    return line[:lead] + before + line[start:end] + after
 
 
-def _digest(hits: list[Hit]):
-    numbers = [hit.index for hit in hits]
+def _digest(hits: list[Hit]) -> Callable[[int, int], str]:
+    numbers = [hit.line for hit in hits]
 
     def words(first: int, last: int) -> str:
         counts: dict[str, int] = {}

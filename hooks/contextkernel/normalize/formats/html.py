@@ -4,18 +4,13 @@ markup are left out.
 
 from __future__ import annotations
 
-from contextkernel.normalize.document import Page
-from contextkernel.normalize.layout import (
-    NOTABLE,
-    PLAIN,
-    Ask,
-    Plan,
-    Unit,
-)
+from contextkernel.normalize.document import Document
+from contextkernel.normalize.layout import Block, Layout, Rank, Request
 from contextkernel.normalize.markup import Piece, pieces
-from contextkernel.normalize.survey import Survey, unit_of
+from contextkernel.normalize.render import LONG
+from contextkernel.normalize.survey import Survey, block_of
 
-BLOCKS = frozenset(
+BLOCK_TAGS = frozenset(
     (
         "address article aside blockquote body br button caption dd div dl dt fieldset "
         "figcaption figure footer form h1 h2 h3 h4 h5 h6 head header hr html li main nav ol "
@@ -24,7 +19,8 @@ BLOCKS = frozenset(
 )
 SILENT = frozenset("script style svg noscript template iframe canvas head-only".split())
 HEADINGS = frozenset("h1 h2 h3 h4 h5 h6 title dt th caption summary".split())
-ROOM = 9000
+TARGET_CHARS = 9000
+ATTRIBUTE_CHARS, COMMENT_CHARS = 200, 300  # shown of an attribute, of a comment
 
 
 class Reader:
@@ -40,7 +36,7 @@ class Reader:
         self.heading = False
 
     def read(self, text: str) -> None:
-        """Take a whole page."""
+        """Take a whole document."""
         for piece in pieces(text):
             getattr(self, "_take_" + piece.kind)(piece)
         self.flush()
@@ -57,13 +53,13 @@ class Reader:
         self.words.append(text)
 
     def _take_start(self, piece: Piece) -> None:
-        tag, given = piece.text, piece.attributes
+        tag, attributes = piece.text, piece.attributes
         if tag in SILENT:
             self.silent += 1
-        elif tag in BLOCKS:
+        elif tag in BLOCK_TAGS:
             self.flush()
-        place = given.get("id") or (
-            given.get("name") if tag in ("a", "input", "meta", "form", "select") else None
+        place = attributes.get("id") or (
+            attributes.get("name") if tag in ("a", "input", "meta", "form", "select") else None
         )
         if tag in HEADINGS:
             self.heading = True
@@ -71,13 +67,13 @@ class Reader:
             self.add(f" #{place} ", piece.line)
             self.heading = True
         for key in ("alt", "title", "placeholder", "content" if place else "aria-label"):
-            if given.get(key) and not self.silent:
-                self.add(f" {given[key][:200]} ", piece.line)
+            if attributes.get(key) and not self.silent:
+                self.add(f" {attributes[key][:ATTRIBUTE_CHARS]} ", piece.line)
 
     def _take_end(self, piece: Piece) -> None:
         if piece.text in SILENT:
             self.silent = max(0, self.silent - 1)
-        elif piece.text in BLOCKS:
+        elif piece.text in BLOCK_TAGS:
             self.flush()
 
     def _take_text(self, piece: Piece) -> None:
@@ -91,39 +87,40 @@ class Reader:
 
         if severity(piece.text) == FAULT:
             self.flush()
-            self.add(f"<!-- {piece.text.strip()[:300]} -->", piece.line)
+            self.add(f"<!-- {piece.text.strip()[:COMMENT_CHARS]} -->", piece.line)
             self.flush()
 
 
-def plan(page: Page, ask: Ask) -> Plan | None:
+def layout(document: Document, request: Request) -> Layout | None:
     """Visible lines in place of the source; None when the markup gives no text."""
     reader = Reader()
-    reader.read("\n".join(page.lines))
+    reader.read("\n".join(document.lines))
     if len(reader.lines) < 3:
         return None
-    text = _page(page, reader.lines)
-    survey = Survey(text.lines, bool(ask.exit_code))
+    text = _visible(document, reader.lines)
+    survey = Survey(text.lines, bool(request.exit_code))
     ranks = survey.ranks()
     headings = {i for i, line in enumerate(reader.lines) if line[2]}
-    units = []
-    for index in range(len(text.lines)):
-        rank = NOTABLE if index in headings else ranks.get(index, PLAIN)
-        line = text.lines[index]
-        units.append(
-            unit_of(text, index, rank)
-            if len(line) > 1200
-            else Unit(index, index, rank, (line,), "html")
-        )
-    return Plan(units, "HTML as visible text", survey.digest, 0 if ask.exit_code else ROOM, text)
+    blocks: list[Block] = []
+    for index, line in enumerate(text.lines):
+        rank = Rank.NOTABLE if index in headings else ranks.get(index, Rank.PLAIN)
+        if len(line) > LONG:
+            blocks.append(block_of(text, index, rank))
+        else:
+            blocks.append(Block(index, index, rank, (line,), "html"))
+    return Layout(
+        blocks,
+        "HTML as visible text",
+        survey.digest,
+        0 if request.exit_code else TARGET_CHARS,
+        text,
+    )
 
 
-def _page(page: Page, found: list[tuple[int, str, bool]]) -> Page:
-    """The visible lines as a page: each stands for its source lines up to the next one's."""
-    firsts: list[int] = []
-    texts: list[str] = []
-    for number, text, _ in found:
-        firsts.append(number - 1 if firsts else 0)
-        texts.append(text)
-    source_first = [page.span(f, f)[0] - 1 for f in firsts]
-    lasts = [max(a, b - 1) for a, b in zip(source_first, source_first[1:] + [len(page.raw)])]
-    return Page(texts, page.raw, source_first, lasts)
+def _visible(document: Document, shown: list[tuple[int, str, bool]]) -> Document:
+    """The visible lines: each stands for its source lines up to the next one's."""
+    numbers = [number - 1 for number, _, _ in shown]
+    numbers[0] = 0
+    firsts = [document.span(number, number)[0] - 1 for number in numbers]
+    lasts = [max(a, b - 1) for a, b in zip(firsts, firsts[1:] + [len(document.raw)])]
+    return Document([text for _, text, _ in shown], document.raw, firsts, lasts)

@@ -7,8 +7,8 @@ from __future__ import annotations
 import re
 from collections import Counter
 
-from contextkernel.normalize.document import Page
-from contextkernel.normalize.layout import MUST, Ask, Plan, Unit
+from contextkernel.normalize.document import Document
+from contextkernel.normalize.layout import Block, Layout, Rank, Request
 from contextkernel.normalize.outliers import far_or_rare
 
 ROW = re.compile(
@@ -16,94 +16,87 @@ ROW = re.compile(
     r"|\d{4}-\d\d-\d\d \d\d:\d\d(?::[\d.]+ [+-]\d{4})?)\s(?P<name>.*)$"
 )
 HEADER = re.compile(r"(?P<folder>\S.*):$")
-ROOM = 14000
-FEWEST = 10
+TARGET_CHARS = 14000
+FEWEST, SHARE = 10, 0.6  # rows; of the lines
 LISTERS = re.compile(
     r"(?:ls|ll|la|exa|eza|tree|cd|pushd|popd|pwd|echo|printf|date|true|:|test|\[|export|set"
     r"|sleep|mkdir)$"
 )  # commands that print listings, or a line
 OWN = re.compile(r"total \d|\S.*:$|(?:ls|exa|eza): ")  # what ls says around its rows
-FOREIGN, FOREIGN_ROOM = (
-    12,
-    1500,
-)  # lines and characters of another command that may stand among them
+FOREIGN_MAX_LINES, FOREIGN_MAX_CHARS = 12, 1500  # of another command that may stand among them
+COLUMNS = ("owner", "group", "date")  # that may be the same on all rows
 
 
-def plan(page: Page, ask: Ask) -> Plan | None:
+def layout(document: Document, request: Request) -> Layout | None:
     """Rows shortened to what differs; None for a text that is no listing."""
-    rows = {i: match for i, match in enumerate(map(ROW.match, page.lines)) if match}
-    if len(rows) >= FEWEST and len(rows) >= 0.6 * sum(1 for line in page.lines if line.strip()):
+    lines = document.lines
+    rows = {i: match for i, match in enumerate(map(ROW.match, lines)) if match}
+    filled = sum(1 for line in lines if line.strip())
+    if len(rows) >= FEWEST and len(rows) >= SHARE * filled:
         foreign = [
             line
-            for i, line in enumerate(page.lines)
+            for i, line in enumerate(lines)
             if i not in rows and line.strip() and not OWN.match(line)
         ]
-        return (
-            _long(page, rows, ask)
-            if len(foreign) <= FOREIGN and sum(map(len, foreign)) <= FOREIGN_ROOM
-            else None
-        )
-    programs = [stage[0] for stage in ask.command.stages if stage]
+        if len(foreign) > FOREIGN_MAX_LINES or sum(map(len, foreign)) > FOREIGN_MAX_CHARS:
+            return None
+        return _long(document, rows, request)
+    programs = [stage[0] for stage in request.command.stages if stage]
     if not any(name.startswith(("ls", "ll", "la", "exa", "eza")) for name in programs) or not all(
         LISTERS.match(name) for name in programs
     ):
         return None  # another command's output may hold lines that look like a folder's name
     headers = [
         i
-        for i, line in enumerate(page.lines)
+        for i, line in enumerate(lines)
         if HEADER.match(line)
         and (" " not in line or "/" in line)
-        and (i == 0 or not page.lines[i - 1].strip())
+        and (i == 0 or not lines[i - 1].strip())
     ]
-    return _recursive(page, headers, ask) if len(headers) >= 3 else None
+    return _recursive(document, headers, request) if len(headers) >= 3 else None
 
 
-def _long(page: Page, rows: dict, ask: Ask) -> Plan:
+def _long(document: Document, rows: dict[int, re.Match[str]], request: Request) -> Layout:
     """ "drwxr-xr-x 4096 docs": links dropped; owner, group and date only where they are not the
     same on all rows.
     """
-    same = {
-        key: len({match.group(key) for match in rows.values()}) == 1
-        for key in ("owner", "group", "date")
-    }
-    first = next(iter(rows.values()))
-    usual = _usual([match.group("mode") for match in rows.values()])
+    matches = list(rows.values())
+    same = {key for key in COLUMNS if len({match.group(key) for match in matches}) == 1}
+    usual = _usual([match.group("mode") for match in matches])
     numbers = list(rows)
-    linked = {numbers[i] for i in far_or_rare([match.group("links") for match in rows.values()])}
-    constant = [f"{key} {first.group(key)}" for key in ("owner", "group", "date") if same[key]]
-    units: list[Unit] = []
-    for index, line in enumerate(page.lines):
-        match = rows.get(index)
-        if match is None:
-            drop = not line.strip()
-            units.append(
-                Unit(
-                    index,
-                    index,
-                    MUST,
-                    () if drop and ask.exit_code == 0 else None,
-                    "listing",
-                    0 if drop else -1,
-                )
+    linked = {numbers[i] for i in far_or_rare([match.group("links") for match in matches])}
+    blocks: list[Block] = []
+    for index, line in enumerate(document.lines):
+        row = rows.get(index)
+        if row is None:
+            is_blank = not line.strip()
+            is_dropped = is_blank and request.exit_code == 0
+            blocks.append(
+                Block(index, index, Rank.MUST, () if is_dropped else None, "listing", is_blank - 1)
             )
-        elif match.group("name") in (".", ".."):
-            units.append(Unit(index, index, MUST, (), "listing"))
+        elif row.group("name") in (".", ".."):
+            blocks.append(Block(index, index, Rank.MUST, (), "listing"))
         else:
-            words = (
-                [match.group("mode")] * (match.group("mode") != usual)
-                + [match.group(key) for key in ("owner", "group") if not same[key]]
-                + [match.group("size")]
-            )
-            words += ["links=" + match.group("links")] if index in linked else []
-            words += [] if same["date"] else [" ".join(match.group("date").split())]
-            units.append(
-                Unit(index, index, MUST, (" ".join(words + [match.group("name")]),), "listing")
-            )
-    words = (
-        "listing; not shown: link counts, mode "
-        f"{usual}{', on all rows ' + ', '.join(constant) if constant else ''}"
-    )
-    return Plan(units, words, None, 0 if ask.exit_code else ROOM)
+            words = " ".join(_words(row, usual, same, index in linked))
+            blocks.append(Block(index, index, Rank.MUST, (words,), "listing"))
+    first = matches[0]
+    constant = ", ".join(f"{key} {first.group(key)}" for key in COLUMNS if key in same)
+    words = f"listing; not shown: link counts, mode {usual}"
+    words += f", on all rows {constant}" if constant else ""
+    return Layout(blocks, words, None, 0 if request.exit_code else TARGET_CHARS)
+
+
+def _words(row: re.Match[str], usual: str, same: set[str], has_odd_links: bool) -> list[str]:
+    """What a row shows: its size and name, and whatever is not as usual."""
+    mode = row.group("mode")
+    words = [] if mode == usual else [mode]
+    words += [row.group(key) for key in ("owner", "group") if key not in same]
+    words.append(row.group("size"))
+    if has_odd_links:
+        words.append("links=" + row.group("links"))
+    if "date" not in same:
+        words.append(" ".join(row.group("date").split()))
+    return words + [row.group("name")]
 
 
 def _usual(modes: list[str]) -> str:
@@ -112,14 +105,23 @@ def _usual(modes: list[str]) -> str:
     return max(sorted(plain), key=lambda mode: plain[mode]) if plain else "-"
 
 
-def _recursive(page: Page, headers: list[int], ask: Ask) -> Plan:
+def _recursive(document: Document, headers: list[int], request: Request) -> Layout:
     """ "./src: a.py  b.py" for every folder of ls -R."""
-    units: list[Unit] = [Unit(i, i, MUST) for i in range(headers[0])]
-    for start, end in zip(headers, headers[1:] + [len(page.lines)]):
-        names = [line for line in page.lines[start + 1 : end] if line.strip()]
-        units.append(
-            Unit(start, end - 1, MUST, (page.lines[start] + " " + "  ".join(names),), "hoist")
+    blocks: list[Block] = [Block(i, i, Rank.MUST) for i in range(headers[0])]
+    for start, end in zip(headers, headers[1:] + [len(document.lines)]):
+        names = [line for line in document.lines[start + 1 : end] if line.strip()]
+        blocks.append(
+            Block(
+                start,
+                end - 1,
+                Rank.MUST,
+                (document.lines[start] + " " + "  ".join(names),),
+                "hoist",
+            )
         )
-    return Plan(
-        units, "a folder is one line, names apart by two blanks", None, 0 if ask.exit_code else ROOM
+    return Layout(
+        blocks,
+        "a folder is one line, names apart by two blanks",
+        None,
+        0 if request.exit_code else TARGET_CHARS,
     )

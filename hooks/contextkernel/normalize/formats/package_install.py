@@ -7,10 +7,10 @@ from __future__ import annotations
 import re
 from collections import Counter
 
-from contextkernel.normalize.document import Page
-from contextkernel.normalize.layout import MUST, Ask, Plan, Unit
+from contextkernel.normalize.document import Document
+from contextkernel.normalize.layout import Block, Layout, Rank, Request
 from contextkernel.normalize.severity import CALM, severity
-from contextkernel.normalize.survey import Survey, unit_of
+from contextkernel.normalize.survey import Survey, block_of
 
 PHASES = re.compile(
     r"(?P<phase>Inst|Conf|Selecting previously unselected package|Preparing to unpack|Unpacking"
@@ -45,59 +45,61 @@ FORMS = (
     ("Hit", re.compile(r"(?:https?|ftp|file|cdrom|copy|mirror[^\s:]*):\S* \S")),
     ("", _FETCHED),
 )
+AFTER_NAME = re.compile(r"[\s(:=<>~!/\[]")
 FEWEST = 12
 FEWEST_OF_PHASE = 4  # rows of one phase, fewer are shown
 
 
-def plan(page: Page, ask: Ask) -> Plan | None:
+def layout(document: Document, request: Request) -> Layout | None:
     """Folds phases that only repeat a package named elsewhere; None when there are few such
     lines.
     """
-    phases = [PHASES.match(line) for line in page.lines]
-    quiet = {i for i, match in enumerate(phases) if match and _only_repeats(match)}
-    counts = Counter(_phase(phases[i]) for i in quiet)
-    quiet = {i for i in quiet if counts[_phase(phases[i])] >= FEWEST_OF_PHASE}
-    if not quiet or sum(match is not None for match in phases) < FEWEST:
+    rows = {i: row for i, row in enumerate(map(PHASES.match, document.lines)) if row}
+    quiet = {i: _phase(row) for i, row in rows.items() if _only_repeats(row)}
+    counts = Counter(quiet.values())
+    quiet = {i: phase for i, phase in quiet.items() if counts[phase] >= FEWEST_OF_PHASE}
+    if not quiet or len(rows) < FEWEST:
         return None
-    survey = Survey(page.lines, bool(ask.exit_code))
+    survey = Survey(document.lines, bool(request.exit_code))
     ranks = survey.ranks()
-    named: dict[str, int] = {}
-    for match in phases:
-        if match and not match.group("phase").startswith(QUIET):
-            named[_package(match.group("rest"))] = 1
-    units: list[Unit] = []
-    for index, match in enumerate(phases):
-        line = page.lines[index]
-        if (
-            index in quiet
-            and severity(line) == CALM
-            and (_package(match.group("rest")) in named or match.group("phase").strip() != "Conf")
-        ):
-            units.append(Unit(index, index, MUST, (), "phase"))
+    named = {
+        _package(row.group("rest"))
+        for row in rows.values()
+        if not row.group("phase").startswith(QUIET)
+    }
+    blocks: list[Block] = []
+    is_folded = False
+    for index, line in enumerate(document.lines):
+        if index in quiet and severity(line) == CALM and _is_told(rows[index], named):
+            blocks.append(Block(index, index, Rank.MUST, (), "phase"))
+            is_folded = True
         elif index in ranks:
-            units.append(unit_of(page, index, ranks[index]))
-    if not any(unit.lines == () for unit in units):
+            blocks.append(block_of(document, index, ranks[index]))
+    if not is_folded:
         return None
-    return Plan(units, "download and unpack lines folded", survey.digest)
+    return Layout(blocks, "download and unpack lines folded", survey.digest)
 
 
-def _only_repeats(match: re.Match) -> bool:
+def _is_told(row: re.Match[str], named: set[str]) -> bool:
+    """Whether nothing is lost without a row of a quiet phase: its package has a line elsewhere."""
+    return row.group("phase").strip() != "Conf" or _package(row.group("rest")) in named
+
+
+def _only_repeats(row: re.Match[str]) -> bool:
     """Whether a line is a quiet phase followed by a package, an archive or an address, and by
     nothing else.
     """
-    phase = match.group("phase").strip()
-    return (
-        match.group("phase").startswith(QUIET)
-        and next(form for start, form in FORMS if phase.startswith(start)).match(
-            match.group("rest")
-        )
-        is not None
-    )
+    if not row.group("phase").startswith(QUIET):
+        return False
+    phase = row.group("phase").strip()
+    form = next(form for start, form in FORMS if phase.startswith(start))
+    return form.match(row.group("rest")) is not None
 
 
-def _phase(match: re.Match) -> str:
-    return match.group("phase").strip().split(":")[0]
+def _phase(row: re.Match[str]) -> str:
+    phase: str = row.group("phase")
+    return phase.strip().split(":")[0]
 
 
 def _package(rest: str) -> str:
-    return re.split(r"[\s(:=<>~!/\[]", rest.strip(), maxsplit=1)[0]
+    return AFTER_NAME.split(rest.strip(), maxsplit=1)[0]

@@ -23,7 +23,8 @@ CODE = frozenset(
     ".frag .hlsl .wgsl "
     ".thrift .capnp .avsc .rego .bicep .el .lisp .scm .rkt .gd .f .f90 .f95 .cob .pas .tcl .awk "
     ".sed .d .cr .res .mjml .edn .feature .http .rest .plist .xcconfig .pbxproj .gemspec .podspec "
-    ".j2 .jinja .tmpl .tpl .ipynb .wat .service .properties .dockerfile .editorconfig .gitignore".split()
+    ".j2 .jinja .tmpl .tpl .ipynb .wat .service .properties .dockerfile .editorconfig "
+    ".gitignore".split()
 )
 NAMES = frozenset(
     (

@@ -1,409 +1,267 @@
-"""Failing test runs: summary lines, all failing names, failing units; passing noise goes last."""
+"""Failing test runs: summary lines, all failing names, failing blocks; passing noise goes last."""
 
 from __future__ import annotations
 
 import re
 from bisect import bisect_left, bisect_right
-from typing import NamedTuple
+from collections.abc import Iterator
+from typing import Callable
 
-from contextkernel.normalize.document import Page
-from contextkernel.normalize.layout import (
-    CONTEXT,
-    FACT,
-    LAST,
-    LISTED,
-    MUST,
-    NOTABLE,
-    PLAIN,
-    RARE,
-    Ask,
-    Plan,
-    Unit,
-)
+from contextkernel.normalize.document import Document
+from contextkernel.normalize.formats.runners import RunnerPatterns, patterns_of
+from contextkernel.normalize.layout import Block, Layout, Rank, Request
+from contextkernel.normalize.render import LONG
 from contextkernel.normalize.severity import CALM, FAULT, severity
-from contextkernel.normalize.survey import COMMON, Survey, room_for, unit_of
+from contextkernel.normalize.survey import COMMON, Survey, block_of, target_for
 
-
-class Dialect(NamedTuple):
-    """How a runner writes; each a pattern, matched at the start of a line ("" never).
-
-    `begin` starts a failing unit, `stop` ends it (the line is outside), `core` lines tell its
-    cause, `verdict` are the
-    runner's own summary lines, `names` are lines that only name a failing test, `passing` is what a
-    passing test prints.
-    """
-
-    begin: str
-    stop: str
-    core: str
-    verdict: str
-    names: str
-    passing: str = ""
-    before: str = ""  # a unit also takes the lines back to the last line that matches this
-
-
-RUNNERS = {
-    "pytest": Dialect(
-        begin=r"_{3,} .+ _{3,}$",
-        stop=r"={3,} .*===$|!{3,}|[\w./-]+\.py(?::| ).*\[ *\d+%\]$",
-        core=r"E  |>  |\S+:\d+: \w|E$",
-        verdict=(
-            r"={3,} (?=(.*?\b(?:passed|failed|errors?|skipped|deselected|no tests ran)\b))\1.* "
-            r"in |\d+ (?:passed|failed|errors?|skipped|deselected|xfailed)\b.* in [\d.]+|!{3,} "
-            r".* !{3,}$"
-        ),
-        names=r"(?:FAILED|ERROR) \S|(?=(\S+?::))\1\S.* (?:FAILED|ERROR)\b|(?:XPASS) \S",
-        passing=(
-            r"(?=(\S+?::))\1.* (?:PASSED|SKIPPED|XFAIL)|(?:tests?/|\S+\.py )\S*(?:(?<=[.sxX])| "
-            r"+[.sxX]+) "
-        ),
-    ),
-    # TAP: node --test, tape, prove
-    "tap": Dialect(
-        begin=r"\s*not ok \d+(?!\d)(?!.*# (?:TODO|SKIP))",
-        stop=r"\s*(?:ok \d|\d+\.\.\d|# )|TAP version",
-        core=(
-            r"\s+(?:error|message|expected|actual|operator|at|location|failureType|code|name"
-            r"|found|wanted|stack):|\s*#\s+(?:Failed|at |got|expected)|\s+at .*(?:test|spec)"
-        ),
-        verdict=(
-            r"# (?:tests|suites|pass|fail|cancelled|skipped|todo|duration_ms|ok|failed)\b"
-            r"|\d+\.\.\d+|Result: |Files=\d"
-        ),
-        names=r"\s*not ok ",
-        passing=r"\s*ok \d|# Subtest: |\s+(?:---|\.\.\.|duration_ms: .*|type: .*)$",
-        before=r"# Subtest: ",
-    ),
-    # jest, vitest, mocha and jasmine
-    "jest": Dialect(
-        begin=r"\s{1,4}● (?!Console\b)\S|\s*(?:FAIL|❯ FAIL)\s+\S.* > |  +\d+\) \S",
-        stop=(
-            r"(?:PASS|FAIL)\s+\S+\.\w+|Test Suites?:|\s+Tests?  |\s{1,4}● Console|⎯{5,}$"
-            r"|Snapshot Summary|Summary of all failing|\s*Test Files "
-        ),
-        core=(
-            r"\s*(?:expect\b|Expected|Received|Assertion|\w*Error\b|[-+] |>\s*\d+ \||at .*(?:test"
-            r"|spec)|❯ \S+:\d+|Difference|Cannot|Timeout|thrown)"
-        ),
-        verdict=(
-            r"\s*(?:Test Suites|Tests|Snapshots|Time|Test Files|Duration|Start at)\b:? +\S|Ran "
-            r"all test|\s+\d+ (?:passing|failing|pending)\b|Executed \d+|\d+ specs?,"
-        ),
-        names=r"FAIL\s+\S|\s*(?:✕|✗|×|❯) |\s{1,4}● .* › ",
-        passing=r"PASS\s+\S|\s*(?:✓|✔|√) |\s+console\.\w+$|\s{1,4}● Console",
-    ),
-    # go test
-    "gotest": Dialect(
-        begin=(
-            r"\s*--- FAIL: |panic: |fatal error: |.*\.go:\d+:\d+: |FAIL\t.*\[(?:build|setup) "
-            r"failed\]|WARNING: DATA RACE"
-        ),
-        stop=(
-            r"=== (?:RUN|CONT|PAUSE)|\s*--- (?:PASS|SKIP)|(?:PASS|FAIL|ok|\?)(?:\s|$)|# \S+$"
-            r"|exit status"
-        ),
-        core=(
-            r"\s+\S+\.go:\d+|\s*Error(?: Trace)?:|\s+(?:expected|actual|got|want)|panic:"
-            r"|\t/.*_test\.go:\d+|goroutine \d+ \[running"
-        ),
-        verdict=r"FAIL\b|ok  \t.*\bFAIL|exit status|coverage:|DONE \d+",
-        names=r"\s*--- FAIL: |FAIL\t|# \S+$",
-        passing=r"=== (?:RUN|PAUSE|CONT)|\s*--- PASS|ok  \t|PASS$|\?   \t",
-        before=r"=== RUN ",
-    ),
-    # cargo test and nextest
-    "cargotest": Dialect(
-        begin=(
-            r"---- .* ----$|error(?:\[E\d+\])?: (?!test failed|could not compile|aborting)"
-            r"|\s*(?:STDOUT|STDERR|stdout|stderr) ─+|--- (?:STDOUT|STDERR)"
-        ),
-        stop=(
-            r"---- .* ----$|failures:$|test result:|warning: |error: (?:test failed|could not "
-            r"compile|aborting)|\s+(?:Running|Doc-tests|Compiling|Summary|PASS) "
-        ),
-        core=(
-            r".*panicked at|\s*(?:left|right|expected|actual|found): |assertion |Error: |error"
-            r"|\s*--> |\S.*: expected"
-        ),
-        verdict=(
-            r"test result:|error: test failed|error: could not compile|error: aborting"
-            r"|\s+Summary \[|For more information"
-        ),
-        names=r"test .* \.\.\. FAILED|    [\w:<>]+$|\s+(?:FAIL|TIMEOUT|SIGABRT) \[",
-        passing=r"test .* \.\.\. (?:ok|ignored)|\s+PASS \[",
-    ),
-    # unittest and Django's runner
-    "unittest": Dialect(
-        begin=r"(?:FAIL|ERROR|UNEXPECTED SUCCESS): \S",
-        stop=r"={60,}$|Ran \d+ tests? in",
-        core=(
-            r"\w[\w.]*(?:Error|Exception|Failure|Warning)\b|  File .*(?:test|spec)|[-+?] "
-            r"|AssertionError"
-        ),
-        verdict=r"Ran \d+ tests? in|FAILED \(|OK\b|NO TESTS RAN",
-        names=r".* \.\.\. (?:FAIL|ERROR|unexpected success)$",
-        passing=r".* \.\.\. (?:ok|skipped .*|expected failure)$",
-    ),
-    # rspec, phpunit, ctest, gtest, gradle, maven, dotnet and swift test runs
-    "other": Dialect(
-        begin=(
-            r"\s{1,4}\d+\) \S|\[  FAILED  \] |\[ RUN .*|.* FAILED$|\[ERROR\] .*(?:FAILURE|ERROR)!"
-            r"|\s+Failed \S|.*: error: -\[|\s*\d+/\d+ Test .*\*\*\*"
-        ),
-        stop=(
-            r"$^|\[       OK \]|Finished in|FAILURES!|Tests run:|\[INFO\]|\d+ tests? completed"
-            r"|Tests:|\s*\d+/\d+ Test .*Passed|Failed examples:"
-        ),
-        core=(
-            r"\s*(?:Failure/Error|expected|Expected|got|Actual|\w*(?:Error|Exception)\b|Failed "
-            r"asserting|Which is|Value of|# \./|at .*(?:Test|Spec|test|spec))|.*: Failure$"
-            r"|/.*:\d+$"
-        ),
-        verdict=(
-            r"\d+ examples?, |Tests: \d|FAILURES!|ERRORS!|OK \(|Tests run:.*|BUILD |\[ERROR\] "
-            r"Tests run|\[==========\]|\[  PASSED  \]|\[  FAILED  \] \d+ tests|\d+% tests passed"
-            r"|Total Test time|\d+ tests? completed|(?:Failed|Passed)!  |Executed \d+ tests|Test "
-            r"Run "
-        ),
-        names=(
-            r"rspec \S+|\[  FAILED  \] \S|\s+\d+ - .* \(|\[ERROR\]   \S|(?=(.*? > ))\1.* FAILED$"
-            r"|\s*\d+/\d+ Test .*\*\*\*"
-        ),
-        passing=r"\[       OK \]|\[ RUN|\[-+\]|\s*\d+/\d+ Test .*Passed|\s+Start +\d+:",
-    ),
+WHOLE_CHARS = 2500  # of a failure, beyond which only its causes come first
+WHOLE_FAILURES = 2  # whose every line is a fact
+WHOLE_CAUSES = 3  # failures whose causes stay whatever else goes
+REACH_BACK_LINES = 160
+FIRST_CAUSES, LAST_CAUSES = 14, 6  # lines of one failure
+PIECE_LINES = 40  # longer blocks are offered in pieces
+LOUD = 24  # faults outside of failures that come before the bodies of the failures
+FOLD_CHARS = 3000  # of names, from which on common prefixes are folded
+EARLY, AFTER_FAILURES = -1, 2  # orders of a block among those of its rank
+SLOTS = re.compile(
+    r"\d+|0x[0-9a-f]+|'[^']*'|\"[^\"]*\""
+)  # what differs where the cause is the same
+# rank by the survey -> rank beside failures: what would be first elsewhere comes after them
+RANKS_BESIDE_FAILURES = {
+    Rank.MUST: Rank.MUST,
+    Rank.FACT: Rank.FACT,
+    Rank.NOTABLE: Rank.NOTABLE,
+    Rank.CONTEXT: Rank.RARE,
+    Rank.RARE: Rank.RARE,
+    Rank.PLAIN: Rank.LISTED,
+    Rank.LISTED: Rank.LISTED,
 }
 
-NEVER = re.compile(r"(?!)")
-WHOLE = 2500  # characters of one unit beyond which only its core is first class
-WHOLE_LINES = 160  # lines a unit may reach back
-LOUD = 24  # faults outside the failing units that come before the units' bodies
-FOLD_NAMES = 3000  # characters of names from which on common prefixes are folded
 
-
-def plan(page: Page, ask: Ask, runner: str) -> Plan | None:
-    """Units of a test run; None when it shows neither a failing unit nor a failing name nor a
+def layout(document: Document, request: Request, runner: str) -> Layout | None:
+    """Blocks of a test run; None when it shows neither a failure nor a failing name nor a
     summary.
     """
-    spot = {
-        name: re.compile(pattern) if pattern else NEVER
-        for name, pattern in RUNNERS[runner]._asdict().items()
-    }
-    blocks = _blocks(page.lines, spot)
-    verdicts = [i for i, line in enumerate(page.lines) if spot["verdict"].match(line)]
-    names = [i for i, line in enumerate(page.lines) if spot["names"].match(line)]
-    if not blocks and not names and not verdicts:
+    lines, patterns = document.lines, patterns_of(runner)
+    failures = _failing_spans(lines, patterns)
+    summaries = [i for i, line in enumerate(lines) if patterns.summary.match(line)]
+    names = [i for i, line in enumerate(lines) if patterns.failed_name.match(line)]
+    if not failures and not names and not summaries:
         return None
-    survey = Survey(page.lines, bool(ask.exit_code))
-    ranks = _noise_ranks(page, survey, spot, bool(blocks or names))
-    for index in verdicts:
-        ranks[index] = MUST
-    units = _unit_units(
-        page,
+    survey = Survey(lines, bool(request.exit_code))
+    ranks = _ranks(lines, survey, patterns, bool(failures or names))
+    ranks.update((index, Rank.MUST) for index in summaries)
+    printed = _program_lines(lines, failures, survey, patterns)
+    novel = printed & survey.novel() if failures else set()
+    blocks = _failure_blocks(document, failures, patterns, printed, novel)
+    inside = {i for first, last in failures for i in range(first, last + 1)}
+    told = inside.union(summaries)
+    blocks += _name_blocks(document, _once(lines, [i for i in names if i not in told]))
+    taken = inside.union(i for block in blocks for i in range(block.first, block.last + 1))
+    blocks += _other_blocks(document, ranks, taken)
+    blocks.sort()
+    return Layout(
         blocks,
-        spot,
-        _strangers(page.lines, blocks, survey, spot),
-        survey.novel() if blocks else set(),
-    )
-    inside = {i for first, last in blocks for i in range(first, last + 1)}
-    told = inside.union(verdicts)
-    units += _name_units(page, _once(page.lines, [i for i in names if i not in told]))
-    taken = {i for unit in units for i in range(unit.first, unit.last + 1)} | inside
-    loud = [index for index in sorted(ranks) if ranks[index] == FACT and index not in taken]
-    early = set(loud[:LOUD])
-    units += [
-        unit_of(page, index, rank)._replace(turn=-1 if index in early else 2 if rank == FACT else 0)
-        for index, rank in ranks.items()
-        if index not in taken
-    ]
-    units.sort()
-    return Plan(
-        units,
-        digest=_digest(blocks) if blocks or names else survey.digest,
-        room=room_for(page, survey, ask),
+        digest=_digest(failures) if failures or names else survey.digest,
+        target_chars=target_for(document, survey, request),
     )
 
 
-def _digest(blocks: list[tuple[int, int]]):
+def _other_blocks(document: Document, ranks: dict[int, int], taken: set[int]) -> list[Block]:
+    """What stands outside of failures and names: the first faults early, the others late."""
+    blocks: list[Block] = []
+    facts = (i for i in sorted(ranks) if ranks[i] == Rank.FACT and i not in taken)
+    early = {index for index, _ in zip(facts, range(LOUD))}
+    for index, rank in ranks.items():
+        if index in taken:
+            continue
+        order = AFTER_FAILURES if rank == Rank.FACT else 0
+        if index in early:
+            order = EARLY
+        blocks.append(block_of(document, index, rank)._replace(order=order))
+    return blocks
+
+
+def _digest(failures: list[tuple[int, int]]) -> Callable[[int, int], str]:
     """Words for a gap's mark: whether it lies in a failing unit."""
-    starts = [first for first, _ in blocks]
+    starts = [first for first, _ in failures]
 
     def words(first: int, last: int) -> str:
         at = bisect_right(starts, first) - 1
-        return (
-            "part of a failing unit"
-            if at >= 0 and last <= blocks[at][1]
-            else "outside the failing units"
-            if blocks
-            else ""
-        )
+        if at >= 0 and last <= failures[at][1]:
+            return "part of a failing unit"
+        return "outside the failing units" if failures else ""
 
     return words
 
 
-def _blocks(lines: list[str], spot: dict) -> list[tuple[int, int]]:
-    blocks: list[tuple[int, int]] = []
-    start, mark, floor = -1, -1, -1
+def _failing_spans(lines: list[str], patterns: RunnerPatterns) -> list[tuple[int, int]]:
+    """First and last line of each failure's account."""
+    spans: list[tuple[int, int]] = []
+    start, reach_back, floor = -1, -1, -1
     for index, line in enumerate(lines):
-        if start >= 0 and (spot["stop"].match(line) or spot["begin"].match(line)):
-            blocks.append((start, index - 1))
+        is_start = patterns.block_start.match(line)
+        if start >= 0 and (is_start or patterns.block_end.match(line)):
+            spans.append((start, index - 1))
             floor, start = index - 1, -1
-        if spot["before"].match(line):
-            mark = index
-        if start < 0 and spot["begin"].match(line):
-            start = mark if floor < mark and index - mark < WHOLE_LINES else index
+        if patterns.reach_back.match(line):
+            reach_back = index
+        if start < 0 and is_start:
+            is_near = floor < reach_back and index - reach_back < REACH_BACK_LINES
+            start = reach_back if is_near else index
     if start >= 0:
-        blocks.append((start, len(lines) - 1))
-    return [(first, last) for first, last in blocks if first <= last]
+        spans.append((start, len(lines) - 1))
+    return [(first, last) for first, last in spans if first <= last]
 
 
-def _noise_ranks(page: Page, survey: Survey, spot: dict, failing: bool) -> dict[int, int]:
-    """Ranks outside the units: what would be first elsewhere comes after the failing units here."""
-    later = {
-        MUST: MUST,
-        FACT: FACT,
-        NOTABLE: NOTABLE,
-        CONTEXT: RARE,
-        RARE: RARE,
-        PLAIN: LISTED,
-        LISTED: LISTED,
-    }
+def _ranks(
+    lines: list[str], survey: Survey, patterns: RunnerPatterns, failing: bool
+) -> dict[int, int]:
+    """Ranks outside of the failures; what passed comes last."""
     ranks = survey.ranks()
-    if failing:
-        ranks = {index: later[rank] for index, rank in ranks.items()}
-    for index in list(ranks):
-        template = survey.mined.ids[index]
-        if (
-            failing
-            and ranks[index] > MUST
-            and survey.mined.counts[template] >= COMMON
-            and survey.mined.exemplars[template] != index
+    if not failing:
+        for index, rank in ranks.items():
+            is_usual = rank > Rank.MUST and index not in survey.outlying
+            if is_usual and patterns.passing.match(lines[index]):
+                ranks[index] = Rank.LISTED
+        return ranks
+    mined = survey.mined
+    for index, rank in ranks.items():
+        ranks[index] = RANKS_BESIDE_FAILURES[rank]
+        if rank == Rank.MUST or index in survey.outlying:
+            continue
+        template = mined.ids[index]
+        only_repeats = (
+            mined.counts[template] >= COMMON
+            and mined.exemplars[template] != index
             and survey.level(template) == CALM
-        ):
-            ranks[index] = ranks[index] if index in survey.outlying else LAST
-        if (
-            ranks[index] > MUST
-            and index not in survey.outlying
-            and spot["passing"].match(page.lines[index])
-        ):
-            ranks[index] = LAST if failing else LISTED
+        )
+        if only_repeats or patterns.passing.match(lines[index]):
+            ranks[index] = Rank.LAST
     return ranks
 
 
-def _unit_units(
-    page: Page, blocks: list[tuple[int, int]], spot: dict, strangers: set[int], novel: set[int]
-) -> list[Unit]:
-    """Failing units: heads and causes as facts, the rest of each right after; the first of each
-    cause is whole earlier.
+def _failure_blocks(
+    document: Document,
+    failures: list[tuple[int, int]],
+    patterns: RunnerPatterns,
+    printed: set[int],
+    novel: set[int],
+) -> list[Block]:
+    """Failures: heads and causes as facts, the rest of each right after; the first of each cause
+    is whole earlier.
     """
-    units: list[Unit] = []
-    seen: dict[str, int] = {}
-    ordered, first_of_all = sorted(strangers), strangers & novel
-    for turn, (first, last) in enumerate(blocks):
-        while last > first and not page.lines[last].strip():
+    lines = document.lines
+    blocks: list[Block] = []
+    seen: set[str] = set()
+    in_order = sorted(printed)
+    for order, (first, last) in enumerate(failures):
+        while last > first and not lines[last].strip():
             last -= 1
-        cores = [
-            i
-            for i in range(first, last + 1)
-            if i == first
-            or spot["begin"].match(page.lines[i])
-            or spot["core"].match(page.lines[i])
-            or spot["names"].match(page.lines[i])
-        ]
-        cause = re.sub(
-            r"\d+|0x[0-9a-f]+|'[^']*'|\"[^\"]*\"", "#", "\n".join(page.lines[i] for i in cores[1:4])
-        )
-        repeat = seen[cause] = seen.get(cause, -1) + 1
-        size = sum(map(len, page.lines[first : last + 1]))
-        whole = FACT if size < WHOLE and turn < 2 else NOTABLE if not repeat else CONTEXT
-        core = set(
-            cores[:14]
-            + cores[-6:]
-            + ordered[bisect_left(ordered, first) : bisect_right(ordered, last)]
-        )
-        start = first
-        while start <= last:
-            end = start
-            if start in core:
-                while (
-                    end < last
-                    and end + 1 in core
-                    and start not in strangers
-                    and end + 1 not in strangers
-                ):
-                    end += 1
-                rank = (
-                    MUST
-                    if turn < 3 or start in strangers and severity(page.lines[start]) == FAULT
-                    else FACT
-                )
-            else:
-                while end < last and end + 1 not in core:
-                    end += 1
-                rank = whole
-            if any(len(page.lines[i]) > 1200 for i in range(start, end + 1)):
-                units += [unit_of(page, i, rank)._replace(turn=turn) for i in range(start, end + 1)]
-            else:
-                units += [
-                    Unit(
-                        a,
-                        min(a + 39, end),
-                        rank,
-                        None,
-                        "gap",
-                        -1 if start in first_of_all else 0 if start in strangers else turn,
-                    )
-                    for a in range(start, end + 1, 40)
+        causes = _causes(lines, first, last, patterns)
+        cause = SLOTS.sub("#", "\n".join(lines[i] for i in causes[1:4]))
+        rank_of_rest = Rank.CONTEXT if cause in seen else Rank.NOTABLE
+        seen.add(cause)
+        if order < WHOLE_FAILURES and sum(map(len, lines[first : last + 1])) < WHOLE_CHARS:
+            rank_of_rest = Rank.FACT
+        key_lines = set(causes[:FIRST_CAUSES] + causes[-LAST_CAUSES:])
+        key_lines.update(in_order[bisect_left(in_order, first) : bisect_right(in_order, last)])
+        for start, end in _runs(first, last, key_lines, printed):
+            rank = rank_of_rest
+            if start in key_lines:
+                is_loud = start in printed and severity(lines[start]) == FAULT
+                rank = Rank.MUST if order < WHOLE_CAUSES or is_loud else Rank.FACT
+            if any(len(lines[i]) > LONG for i in range(start, end + 1)):
+                blocks += [
+                    block_of(document, i, rank)._replace(order=order) for i in range(start, end + 1)
                 ]
-            start = end + 1
-    return units
+                continue
+            place = order
+            if start in printed:
+                place = EARLY if start in novel else 0
+            blocks += [
+                Block(at, min(at + PIECE_LINES - 1, end), rank, order=place)
+                for at in range(start, end + 1, PIECE_LINES)
+            ]
+    return blocks
 
 
-def _strangers(
-    lines: list[str], blocks: list[tuple[int, int]], survey: Survey, spot: dict
-) -> set[int]:
-    """Lines inside units that start at the margin and occur once: what the program printed amid
-    source and frames.
+def _causes(lines: list[str], first: int, last: int, patterns: RunnerPatterns) -> list[int]:
+    """The first line of a failure, and those that tell its cause or name the test."""
+    return [first] + [
+        i
+        for i in range(first + 1, last + 1)
+        if patterns.block_start.match(lines[i])
+        or patterns.cause.match(lines[i])
+        or patterns.failed_name.match(lines[i])
+    ]
+
+
+def _runs(first: int, last: int, key_lines: set[int], alone: set[int]) -> Iterator[tuple[int, int]]:
+    """The lines of a failure as runs of key lines and runs of others; those of `alone` are runs
+    of one.
     """
-    found: set[int] = set()
-    known = (spot["core"], spot["verdict"], spot["names"], spot["passing"])
-    for first, last in blocks:
+    start = first
+    while start <= last:
+        end = start
+        is_key = start in key_lines
+        while end < last and (end + 1 in key_lines) == is_key:
+            if is_key and (start in alone or end + 1 in alone):
+                break
+            end += 1
+        yield start, end
+        start = end + 1
+
+
+def _program_lines(
+    lines: list[str], failures: list[tuple[int, int]], survey: Survey, patterns: RunnerPatterns
+) -> set[int]:
+    """Lines the program itself printed inside a failure: they start at the margin and occur
+    once.
+    """
+    printed: set[int] = set()
+    ids, counts = survey.mined.ids, survey.mined.counts
+    known = (patterns.cause, patterns.summary, patterns.failed_name, patterns.passing)
+    for first, last in failures:
         margin = [
             i
             for i in range(first + 1, last + 1)
             if lines[i][:1].isalnum()
-            and survey.mined.counts[survey.mined.ids[i]] == 1
+            and counts[ids[i]] == 1
             and not any(pattern.match(lines[i]) for pattern in known)
         ]
-        worst = [i for i in margin if severity(lines[i]) == FAULT]
-        found |= set(worst[:6]) | set(margin[:4]) | set(margin[-4:])
-    return found
+        faults = [i for i in margin if severity(lines[i]) == FAULT]
+        printed.update(faults[:6], margin[:4], margin[-4:])
+    return printed
 
 
 def _once(lines: list[str], names: list[int]) -> list[int]:
     """Of lines that name the same test, the last (the summary's, which also tells the cause)."""
     latest: dict[str, int] = {}
     for index in names:
-        found = NAMED.search(lines[index])
-        latest[found.group(0) if found else lines[index]] = index
+        name = NAMED.search(lines[index])
+        latest[name.group() if name else lines[index]] = index
     return sorted(latest.values())
 
 
-def _name_units(page: Page, names: list[int]) -> list[Unit]:
+def _name_blocks(document: Document, names: list[int]) -> list[Block]:
     """All failing names; many neighbours with one prefix become one line without loss."""
-    units: list[Unit] = []
-    fold = sum(len(page.lines[i]) + 1 for i in names) > FOLD_NAMES
+    blocks: list[Block] = []
+    fold = sum(len(document.lines[i]) + 1 for i in names) > FOLD_CHARS
     at = 0
     while at < len(names):
         end = at
         while end + 1 < len(names) and names[end + 1] == names[end] + 1:
             end += 1
-        run = [page.lines[i] for i in names[at : end + 1]]
+        run = [document.lines[i] for i in names[at : end + 1]]
         if fold and len(run) > 3:
-            units += _folded(names[at], run)
+            blocks += _folded(names[at], run)
         else:
-            units += [unit_of(page, i, FACT)._replace(turn=-1) for i in names[at : end + 1]]
+            blocks += [
+                block_of(document, i, Rank.FACT)._replace(order=-1) for i in names[at : end + 1]
+            ]
         at = end + 1
-    return units
+    return blocks
 
 
 NAMED = re.compile(r"(?<!\S)\S+::\S+")
@@ -412,9 +270,9 @@ PREFIX = re.compile(
 )
 
 
-def _folded(first: int, run: list[str]) -> list[Unit]:
+def _folded(first: int, run: list[str]) -> list[Block]:
     """Runs of names with one prefix: the first line whole, then what follows the prefix of each."""
-    units: list[Unit] = []
+    blocks: list[Block] = []
     at = 0
     while at < len(run):
         match = PREFIX.match(run[at])
@@ -422,11 +280,13 @@ def _folded(first: int, run: list[str]) -> list[Unit]:
         end = at
         while prefix and end + 1 < len(run) and run[end + 1].startswith(prefix):
             end += 1
-        units.append(Unit(first + at, first + at, FACT, turn=-1))
+        blocks.append(Block(first + at, first + at, Rank.FACT, order=-1))
         if end - at >= 2:
             lines = tuple("  …" + line[len(prefix) :] for line in run[at + 1 : end + 1])
-            units.append(Unit(first + at + 1, first + end, FACT, lines, "prefix", -1))
+            blocks.append(Block(first + at + 1, first + end, Rank.FACT, lines, "prefix", -1))
         else:
-            units += [Unit(first + i, first + i, FACT, turn=-1) for i in range(at + 1, end + 1)]
+            blocks += [
+                Block(first + i, first + i, Rank.FACT, order=-1) for i in range(at + 1, end + 1)
+            ]
         at = end + 1
-    return units
+    return blocks

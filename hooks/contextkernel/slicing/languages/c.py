@@ -5,9 +5,11 @@ from __future__ import annotations
 import posixpath
 import re
 
-from contextkernel.slicing.scan.blanking import blanked
+from contextkernel.slicing.repository import Repository
+from contextkernel.slicing.scan.blanking import C_COMMENT, STRING, blanked
 from contextkernel.slicing.scan.definitions import Definition, matched
 
+_BLANKED = re.compile(C_COMMENT + "|" + STRING, re.S)
 _DEFINITIONS = (
     re.compile(r"\n(?P<indent>[ \t]*)#[ \t]*(?P<kind>define)[ \t]+(?P<name>[A-Za-z_]\w*)", re.M),
     re.compile(
@@ -63,7 +65,7 @@ _HEADERS = (".h", ".hh", ".hpp", ".hxx", ".cuh")
 
 def blank(text: str) -> str:
     """The text with comments and strings blanked."""
-    return blanked(text, "c")
+    return blanked(text, _BLANKED)
 
 
 def definitions(text: str, masked: str) -> list[Definition]:
@@ -85,25 +87,20 @@ def imports(text: str, masked: str) -> list[str]:
     return list(dict.fromkeys(name for name in found if name))
 
 
-def blind_spot(text: str) -> str:
-    """A word on imports that regexes cannot follow, or ""."""
-    return ""
-
-
-def targets(spec: str, path: str, tree) -> list[str]:
+def targets(spec: str, path: str, repository: Repository) -> list[str]:
     """The repository file an include reaches: beside the file, else the nearest whose path ends
     with the name.
     """
     angle = spec.startswith("<")
     name = spec.strip("<>")
     beside = posixpath.normpath(posixpath.join(posixpath.dirname(path), name))
-    if not angle and beside in tree.paths:
+    if not angle and beside in repository.paths:
         return [beside]
     if angle and "/" not in name:
         return []  # a system header as a rule
     found = [
         one
-        for one in tree.named(posixpath.basename(name))
+        for one in repository.named(posixpath.basename(name))
         if one == name or one.endswith("/" + name.lstrip("./"))
     ]
     if not found:
@@ -111,7 +108,7 @@ def targets(spec: str, path: str, tree) -> list[str]:
     return [min(found, key=lambda one: (-len(posixpath.commonprefix([one, path])), len(one), one))]
 
 
-def implied(path: str, tree) -> list[str]:
+def implicit_imports(path: str, repository: Repository) -> list[str]:
     """The header of a source file and the source of a header (same stem; beside it, or the only
     one).
     """
@@ -119,10 +116,10 @@ def implied(path: str, tree) -> list[str]:
     others = _HEADERS if dot in _SOURCES else _SOURCES if dot in _HEADERS else ()
     found = []
     for suffix in others:
-        if stem + suffix in tree.paths:
+        if stem + suffix in repository.paths:
             found.append(stem + suffix)
             continue
-        named = tree.named(posixpath.basename(stem) + suffix)
+        named = repository.named(posixpath.basename(stem) + suffix)
         if len(named) == 1:
             found += named
     return found

@@ -5,9 +5,11 @@ from __future__ import annotations
 import posixpath
 import re
 
-from contextkernel.slicing.scan.blanking import blanked
+from contextkernel.slicing.repository import Repository
+from contextkernel.slicing.scan.blanking import C_COMMENT, STRING, blanked
 from contextkernel.slicing.scan.definitions import Definition, matched
 
+_BLANKED = re.compile(C_COMMENT + r"|`[^`]*(?:`|\Z)|" + STRING, re.S)
 _DEFINITIONS = (
     re.compile(
         r"\n(?P<indent>)(?P<kind>func)[ \t]*(?:\([^)\n]*\)[ \t]*)?(?P<name>[A-Za-z_]\w*)", re.M
@@ -28,7 +30,7 @@ _REPLACE = re.compile(
 
 def blank(text: str) -> str:
     """The text with comments and strings blanked."""
-    return blanked(text, "go")
+    return blanked(text, _BLANKED)
 
 
 def definitions(text: str, masked: str) -> list[Definition]:
@@ -48,16 +50,11 @@ def imports(text: str, masked: str) -> list[str]:
     return list(dict.fromkeys(text[first:last] for first, last in spans if last > first))
 
 
-def blind_spot(text: str) -> str:
-    """A word on imports that regexes cannot follow, or ""."""
-    return ""
-
-
-def _modules(tree) -> dict[str, str]:
+def _modules(repository: Repository) -> dict[str, str]:
     """Import path prefixes -> folders, from every go.mod with its local replacements."""
     found: dict[str, str] = {}
-    for config in tree.named("go.mod"):
-        text, folder = tree.text(config), posixpath.dirname(config)
+    for config in repository.named("go.mod"):
+        text, folder = repository.text(config), posixpath.dirname(config)
         match = _MODULE.search(text)
         if match:
             found.setdefault(match.group(1).strip('"'), folder)
@@ -68,11 +65,11 @@ def _modules(tree) -> dict[str, str]:
     return found
 
 
-def targets(spec: str, path: str, tree) -> list[str]:
+def targets(spec: str, path: str, repository: Repository) -> list[str]:
     """The files of the package that an import path names; tests are left out; [] when it lies
     outside.
     """
-    modules = tree.memo("go.mod", lambda: _modules(tree))
+    modules = repository.memo("go.mod", lambda: _modules(repository))
     owner = max(
         (name for name in modules if spec == name or spec.startswith(name + "/")),
         key=len,
@@ -81,17 +78,17 @@ def targets(spec: str, path: str, tree) -> list[str]:
     if owner is None:
         return []
     folder = posixpath.join(modules[owner], spec[len(owner) :].strip("/")).rstrip("/")
-    return _package(folder, tree)
+    return _package(folder, repository)
 
 
-def _package(folder: str, tree) -> list[str]:
+def _package(folder: str, repository: Repository) -> list[str]:
     return [
         path
-        for path in tree.folder(folder)
+        for path in repository.folder(folder)
         if path.endswith(".go") and not path.endswith("_test.go")
     ]
 
 
-def implied(path: str, tree) -> list[str]:
+def implicit_imports(path: str, repository: Repository) -> list[str]:
     """The other files of the same package."""
-    return [other for other in _package(posixpath.dirname(path), tree) if other != path]
+    return [other for other in _package(posixpath.dirname(path), repository) if other != path]

@@ -5,9 +5,11 @@ from __future__ import annotations
 import posixpath
 import re
 
-from contextkernel.slicing.scan.blanking import blanked
+from contextkernel.slicing.repository import Repository
+from contextkernel.slicing.scan.blanking import C_COMMENT, STRING, blanked
 from contextkernel.slicing.scan.definitions import Definition, matched
 
+_BLANKED = re.compile(C_COMMENT + "|" + STRING, re.S)
 _MODIFIERS = (
     r"(?:(?:public|private|protected|internal|static|final|abstract|synchronized|native|default"
     r"|sealed|non-sealed|strictfp|open|override|inline|suspend|data|inner|companion)[ \t]+)*"
@@ -51,7 +53,7 @@ SUFFIXES = (".java", ".kt")
 
 def blank(text: str) -> str:
     """The text with comments and strings blanked."""
-    return blanked(text, "c")
+    return blanked(text, _BLANKED)
 
 
 def definitions(text: str, masked: str) -> list[Definition]:
@@ -74,21 +76,21 @@ def imports(text: str, masked: str) -> list[str]:
     )
 
 
-def blind_spot(text: str) -> str:
+def unresolved(text: str) -> str:
     """A word on imports that regexes cannot follow, or ""."""
     return "reflection" if "Class.forName(" in text or "ServiceLoader.load(" in text else ""
 
 
-def targets(spec: str, path: str, tree) -> list[str]:
+def targets(spec: str, path: str, repository: Repository) -> list[str]:
     """The files that an import names: of the class itself, of the class around a nested one, of
     a package for "*".
     """
     static, name = spec.startswith("static "), spec[7:] if spec.startswith("static ") else spec
     parts = name.split(".")
     if parts[-1] == "*" and not static:
-        return _package("/".join(parts[:-1]), path, tree)
+        return _package("/".join(parts[:-1]), path, repository)
     while len(parts) > 1:
-        found = _of_class(parts, path, tree)
+        found = _of_class(parts, path, repository)
         if found:
             return [found]
         if not static and parts[-1][:1].islower():
@@ -97,11 +99,13 @@ def targets(spec: str, path: str, tree) -> list[str]:
     return []
 
 
-def _of_class(parts: list[str], path: str, tree) -> str:
+def _of_class(parts: list[str], path: str, repository: Repository) -> str:
     for suffix in SUFFIXES:
         tail = "/".join(parts) + suffix
         found = [
-            one for one in tree.named(parts[-1] + suffix) if one == tail or one.endswith("/" + tail)
+            one
+            for one in repository.named(parts[-1] + suffix)
+            if one == tail or one.endswith("/" + tail)
         ]
         if found:
             return _nearest(found, path)
@@ -113,19 +117,21 @@ def _nearest(found: list[str], path: str) -> str:
     return min(found, key=lambda one: (-len(posixpath.commonprefix([one, path])), one))
 
 
-def _package(tail: str, path: str, tree) -> list[str]:
-    folders = [one for one in tree.folders_ending(tail)]
-    return [one for folder in folders for one in tree.folder(folder) if one.endswith(SUFFIXES)]
+def _package(tail: str, path: str, repository: Repository) -> list[str]:
+    folders = [one for one in repository.folders_ending(tail)]
+    return [
+        one for folder in folders for one in repository.folder(folder) if one.endswith(SUFFIXES)
+    ]
 
 
-def implied(path: str, tree) -> list[str]:
+def implicit_imports(path: str, repository: Repository) -> list[str]:
     """Files of the same package whose class the text names."""
     words = None
     found = []
-    for other in tree.folder(posixpath.dirname(path)):
+    for other in repository.folder(posixpath.dirname(path)):
         if other != path and other.endswith(SUFFIXES):
             words = (
-                set(re.findall(r"[A-Za-z_$][\w$]*", blank(tree.text(path))))
+                set(re.findall(r"[A-Za-z_$][\w$]*", blank(repository.text(path))))
                 if words is None
                 else words
             )

@@ -5,10 +5,18 @@ from __future__ import annotations
 import json
 import posixpath
 import re
+from typing import Any
 
-from contextkernel.slicing.scan.blanking import blanked
+from contextkernel.slicing.repository import Repository
+from contextkernel.slicing.scan.blanking import C_COMMENT, STRING, blanked
 from contextkernel.slicing.scan.definitions import Definition, matched
 
+_BLANKED = re.compile(
+    C_COMMENT
+    + r"|/(?![*/\s])(?:[^/\\\n\[]|\\.|\[(?:[^\]\\\n]|\\.)*\])+/|`(?:[^`\\]|\\.)*(?:`|\Z)|"
+    + STRING,
+    re.S,
+)
 _MODIFIERS = (
     r"(?:(?:export|default|declare|async|abstract|public|private|protected|static|readonly"
     r"|override|get|set)[ \t]+)*"
@@ -79,7 +87,7 @@ _WRITTEN_AS = {
 
 def blank(text: str) -> str:
     """The text with comments, strings, templates and regexes blanked."""
-    return blanked(text, "javascript")
+    return blanked(text, _BLANKED)
 
 
 def definitions(text: str, masked: str) -> list[Definition]:
@@ -94,27 +102,29 @@ def imports(text: str, masked: str) -> list[str]:
     return list(dict.fromkeys(spec for spec in found if spec.strip() and len(spec) < 200))
 
 
-def blind_spot(text: str) -> str:
+def unresolved(text: str) -> str:
     """A word on imports that regexes cannot follow, or ""."""
     return "dynamic import" if re.search(r"\b(?:require|import)\(\s*[^\s\"'`)]", text) else ""
 
 
-def targets(spec: str, path: str, tree) -> list[str]:
+def targets(spec: str, path: str, repository: Repository) -> list[str]:
     """The repository files that one import of the file `path` reaches; [] when it leaves the
     repository.
     """
     spec = spec.partition("?")[0]
     if spec.startswith("."):
-        found = _as_file(posixpath.normpath(posixpath.join(posixpath.dirname(path), spec)), tree)
+        found = _as_file(
+            posixpath.normpath(posixpath.join(posixpath.dirname(path), spec)), repository
+        )
         return [found] if found else []
-    for base in _aliased(spec, path, tree) + _workspace(spec, tree):
-        found = _as_file(base, tree)
+    for base in _aliased(spec, path, repository) + _workspace(spec, repository):
+        found = _as_file(base, repository)
         if found:
             return [found]
     return []
 
 
-def _as_file(base: str, tree) -> str:
+def _as_file(base: str, repository: Repository) -> str:
     """The file that a resolved module path stands for, or "": itself, its source form, with a
     suffix, or its index.
     """
@@ -126,20 +136,20 @@ def _as_file(base: str, tree) -> str:
     candidates += [stem + other for other in _WRITTEN_AS.get(dot, ())]
     candidates += [base + suffix for suffix in SUFFIXES]
     candidates += [posixpath.join(base, "index" + suffix) for suffix in SUFFIXES]
-    return next((one for one in candidates if one in tree.paths), "")
+    return next((one for one in candidates if one in repository.paths), "")
 
 
-def _settings(path: str, tree) -> dict:
+def _settings(path: str, repository: Repository) -> dict[str, Any]:
     """A JSON file with comments as a dict; {} when it is none."""
     try:
-        text = _COMMENTS.sub("", tree.text(path))
+        text = _COMMENTS.sub("", repository.text(path))
         value = json.loads(_TRAILING.sub(r"\1", text))
     except ValueError:
         return {}
     return value if isinstance(value, dict) else {}
 
 
-def _aliased(spec: str, path: str, tree) -> list[str]:
+def _aliased(spec: str, path: str, repository: Repository) -> list[str]:
     """Paths that the nearest tsconfig.json or jsconfig.json (with its `extends`) gives a module
     name.
     """
@@ -147,18 +157,20 @@ def _aliased(spec: str, path: str, tree) -> list[str]:
     while True:
         for name in ("tsconfig.json", "jsconfig.json"):
             config = posixpath.join(folder, name)
-            if config in tree.paths:
-                return _by_paths(
-                    spec, *tree.memo("tsconfig:" + config, lambda: _paths_of(config, tree, 4))
-                )
+            if config in repository.paths:
+                return _by_paths(spec, *_kept_paths_of(config, repository))
         if not folder:
             return []
         folder = posixpath.dirname(folder)
 
 
-def _paths_of(config: str, tree, steps: int) -> tuple[str, dict]:
+def _kept_paths_of(config: str, repository: Repository) -> tuple[str, dict[str, Any]]:
+    return repository.memo("tsconfig:" + config, lambda: _paths_of(config, repository, 4))
+
+
+def _paths_of(config: str, repository: Repository, steps: int) -> tuple[str, dict[str, Any]]:
     """(folder, `paths`) of a configuration; an extended one gives what this one leaves out."""
-    value = _settings(config, tree)
+    value = _settings(config, repository)
     options = value.get("compilerOptions")
     options = options if isinstance(options, dict) else {}
     folder = posixpath.dirname(config)
@@ -170,12 +182,12 @@ def _paths_of(config: str, tree, steps: int) -> tuple[str, dict]:
     if steps and isinstance(parent, str) and parent.startswith("."):
         other = posixpath.normpath(posixpath.join(folder, parent))
         other = other if other.endswith(".json") else other + ".json"
-        if other in tree.paths:
-            return _paths_of(other, tree, steps - 1)
+        if other in repository.paths:
+            return _paths_of(other, repository, steps - 1)
     return folder, {}
 
 
-def _by_paths(spec: str, folder: str, paths: dict) -> list[str]:
+def _by_paths(spec: str, folder: str, paths: dict[str, Any]) -> list[str]:
     found = []
     for pattern in sorted(paths, key=lambda one: (-len(one.partition("*")[0]), one)):
         before, star, after = pattern.partition("*")
@@ -195,28 +207,28 @@ def _by_paths(spec: str, folder: str, paths: dict) -> list[str]:
     return [one for one in found if not one.startswith("..")]
 
 
-def _packages(tree) -> dict[str, str]:
+def _packages(repository: Repository) -> dict[str, str]:
     """Names of the repository's own packages -> their folders."""
     found: dict[str, str] = {}
-    for config in tree.named("package.json"):
+    for config in repository.named("package.json"):
         if "node_modules/" not in config:
-            name = _settings(config, tree).get("name")
+            name = _settings(config, repository).get("name")
             if isinstance(name, str):
                 found.setdefault(name, posixpath.dirname(config))
     return found
 
 
-def _workspace(spec: str, tree) -> list[str]:
+def _workspace(spec: str, repository: Repository) -> list[str]:
     """Paths for a name that is a package of this repository, by exports, main and the usual
     places.
     """
-    packages = tree.memo("packages", lambda: _packages(tree))
+    packages = repository.memo("packages", lambda: _packages(repository))
     parts = spec.split("/")
     name = "/".join(parts[:2]) if spec.startswith("@") else parts[0]
     if name not in packages:
         return []
     folder, rest = packages[name], spec[len(name) :].strip("/")
-    value = _settings(posixpath.join(folder, "package.json"), tree)
+    value = _settings(posixpath.join(folder, "package.json"), repository)
     given = _exported(value.get("exports"), "./" + rest if rest else ".")
     if rest:
         given += [rest, "src/" + rest]
@@ -230,7 +242,7 @@ def _workspace(spec: str, tree) -> list[str]:
     return [posixpath.normpath(posixpath.join(folder, one)) for one in given]
 
 
-def _exported(exports, key: str) -> list[str]:
+def _exported(exports: Any, key: str) -> list[str]:
     """All paths that an `exports` field gives for a key, conditions in the order they are
     written.
     """
@@ -244,8 +256,3 @@ def _exported(exports, key: str) -> list[str]:
         exports = exports.get(key)
         return _exported(exports, ".")
     return [path for one in exports.values() for path in _exported(one, key)]
-
-
-def implied(path: str, tree) -> list[str]:
-    """Files that count as imported without a statement: none."""
-    return []

@@ -17,31 +17,6 @@ _DEFINITIONS = (
 )
 
 
-def blank(text: str) -> str:
-    """The text itself: comments are not known."""
-    return text
-
-
 def definitions(text: str, masked: str) -> list[Definition]:
     """What common keywords introduce."""
     return matched(_DEFINITIONS, masked)
-
-
-def imports(text: str, masked: str) -> list[str]:
-    """None: there is no resolver."""
-    return []
-
-
-def blind_spot(text: str) -> str:
-    """Nothing."""
-    return ""
-
-
-def targets(spec: str, path: str, tree) -> list[str]:
-    """None."""
-    return []
-
-
-def implied(path: str, tree) -> list[str]:
-    """None."""
-    return []

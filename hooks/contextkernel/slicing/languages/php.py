@@ -6,9 +6,11 @@ import json
 import posixpath
 import re
 
-from contextkernel.slicing.scan.blanking import blanked
+from contextkernel.slicing.repository import Repository
+from contextkernel.slicing.scan.blanking import C_COMMENT, STRING, blanked
 from contextkernel.slicing.scan.definitions import Definition, matched
 
+_BLANKED = re.compile(C_COMMENT + r"|#(?!\[)[^\n]*|" + STRING, re.S)
 _DEFINITIONS = (
     re.compile(
         (
@@ -29,7 +31,7 @@ _REQUIRE = re.compile(
 
 def blank(text: str) -> str:
     """The text with comments and strings blanked."""
-    return blanked(text, "php")
+    return blanked(text, _BLANKED)
 
 
 def definitions(text: str, masked: str) -> list[Definition]:
@@ -55,19 +57,19 @@ def imports(text: str, masked: str) -> list[str]:
     return list(dict.fromkeys(found))
 
 
-def blind_spot(text: str) -> str:
+def unresolved(text: str) -> str:
     """A word on imports that regexes cannot follow, or ""."""
     return (
         "dynamic require" if re.search(r"\b(?:require|include)(?:_once)?\s*\(?\s*\$", text) else ""
     )
 
 
-def _prefixes(tree) -> dict[str, list[str]]:
+def _prefixes(repository: Repository) -> dict[str, list[str]]:
     """Namespace prefixes -> folders, from every composer.json (psr-4)."""
     found: dict[str, list[str]] = {}
-    for config in tree.named("composer.json"):
+    for config in repository.named("composer.json"):
         try:
-            value = json.loads(tree.text(config))
+            value = json.loads(repository.text(config))
         except ValueError:
             continue
         for section in ("autoload", "autoload-dev"):
@@ -81,32 +83,27 @@ def _prefixes(tree) -> dict[str, list[str]]:
     return found
 
 
-def targets(spec: str, path: str, tree) -> list[str]:
+def targets(spec: str, path: str, repository: Repository) -> list[str]:
     """The repository file a use or require reaches."""
     if spec.startswith("file "):
         name = spec[5:]
         beside = posixpath.normpath(posixpath.join(posixpath.dirname(path), name))
-        if beside in tree.paths:
+        if beside in repository.paths:
             return [beside]
         found = [
             one
-            for one in tree.named(posixpath.basename(name))
+            for one in repository.named(posixpath.basename(name))
             if one.endswith("/" + name.lstrip("./")) or one == name
         ]
         return found if len(found) == 1 else []
-    prefixes = tree.memo("psr-4", lambda: _prefixes(tree))
+    prefixes = repository.memo("psr-4", lambda: _prefixes(repository))
     for prefix in sorted(
         (one for one in prefixes if spec.startswith(one)), key=lambda one: (-len(one), one)
     ):
         for folder in prefixes[prefix]:
-            found = posixpath.normpath(
+            file = posixpath.normpath(
                 posixpath.join(folder, spec[len(prefix) :].replace("\\", "/") + ".php")
             )
-            if found in tree.paths:
-                return [found]
-    return []
-
-
-def implied(path: str, tree) -> list[str]:
-    """Files that count as imported without a statement: none."""
+            if file in repository.paths:
+                return [file]
     return []

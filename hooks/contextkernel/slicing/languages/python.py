@@ -6,7 +6,8 @@ import re
 import sys
 from collections.abc import Iterator
 
-from contextkernel.slicing.scan.blanking import without_triple_quotes as blank  # noqa: F401  asked for by name
+from contextkernel.slicing.repository import Repository
+from contextkernel.slicing.scan.blanking import without_triple_quotes
 from contextkernel.slicing.scan.definitions import Definition, matched
 
 # These begin with words that are looked for as such, ten times faster than by the engine; what
@@ -32,10 +33,15 @@ _STDLIB = frozenset(
     getattr(
         sys,
         "stdlib_module_names",
-        "ast code copy json logging numbers operator platform random re "
-        "select signal site statistics string struct test time token types typing utils uuid".split(),
+        "ast code copy json logging numbers operator platform random re select signal site "
+        "statistics string struct test time token types typing utils uuid".split(),
     )
 ) - {"utils"}
+
+
+def blank(text: str) -> str:
+    """The text with the inside of triple-quoted strings blanked."""
+    return without_triple_quotes(text)
 
 
 def definitions(text: str, masked: str) -> list[Definition]:
@@ -67,7 +73,7 @@ def _matches(
     words and a blank or a tab.
     """
     starts: list[int] = []
-    for word in [word + blank for blank in (" \t" if "\t" in text else " ") for word in words]:
+    for word in [word + space for space in (" \t" if "\t" in text else " ") for word in words]:
         at = text.find(word)
         while at >= 0:
             starts.append(at)
@@ -101,44 +107,46 @@ def imports(text: str, masked: str) -> list[str]:
     return list(dict.fromkeys(found))
 
 
-def blind_spot(text: str) -> str:
+def unresolved(text: str) -> str:
     """A word on imports that regexes cannot follow, or ""."""
     return (
         "dynamic import" if "import_" in text and any(call in text for call in _DYNAMIC) else ""
     )  # all three have the first
 
 
-def targets(spec: str, path: str, tree) -> list[str]:
+def targets(spec: str, path: str, repository: Repository) -> list[str]:
     """The repository files that one import of the file `path` reaches; [] when it leaves the
     repository.
     """
     origin, _, names = spec.partition(":")
     if not names:
-        found = module_file(origin, path, tree)
+        found = module_file(origin, path, repository)
         return [found] if found else []
     reached = []
     for name in names.split(","):
         below = (
-            module_file(origin + name if origin.endswith(".") else origin + "." + name, path, tree)
+            module_file(
+                origin + name if origin.endswith(".") else origin + "." + name, path, repository
+            )
             if name != "*"
             else ""
         )
-        holder = "" if below else module_file(origin, path, tree)
+        holder = "" if below else module_file(origin, path, repository)
         if below:
             reached.append(below)
         elif holder:
             reached.append(holder)
-            reached += _re_exported(name, holder, tree, MOST_STEPS)
+            reached += _re_exported(name, holder, repository, MOST_STEPS)
     return list(dict.fromkeys(reached))
 
 
-def _re_exported(name: str, holder: str, tree, steps: int) -> list[str]:
+def _re_exported(name: str, holder: str, repository: Repository, steps: int) -> list[str]:
     """The files through which `name` comes into the package file `holder`, the defining one
     last.
     """
     if not steps or not holder.endswith("__init__.py"):
         return []
-    facts = tree.facts(holder)
+    facts = repository.facts(holder)
     if any(one.name == name for one in facts.definitions):
         return []
     for spec in facts.imports:
@@ -146,9 +154,9 @@ def _re_exported(name: str, holder: str, tree, steps: int) -> list[str]:
         given = names.split(",") if names else []
         if name not in given and "*" not in given and name != "*":
             continue
-        source = module_file(origin, holder, tree)
+        source = module_file(origin, holder, repository)
         below = (
-            module_file(origin + ("" if origin.endswith(".") else ".") + name, holder, tree)
+            module_file(origin + ("" if origin.endswith(".") else ".") + name, holder, repository)
             if name in given
             else ""
         )
@@ -157,48 +165,48 @@ def _re_exported(name: str, holder: str, tree, steps: int) -> list[str]:
         if not source or source == holder:
             continue
         if name in given:
-            return [source] + _re_exported(name, source, tree, steps - 1)
-        if name == "*" or any(one.name == name for one in tree.facts(source).definitions):
+            return [source] + _re_exported(name, source, repository, steps - 1)
+        if name == "*" or any(one.name == name for one in repository.facts(source).definitions):
             return [source]
-        deeper = _re_exported(name, source, tree, steps - 1)
+        deeper = _re_exported(name, source, repository, steps - 1)
         if deeper:
             return [source] + deeper
     return []
 
 
-def module_file(module: str, path: str, tree) -> str:
+def module_file(module: str, path: str, repository: Repository) -> str:
     """The file of a module as the file `path` names it, or "".  Exact: a part of the name never
     counts as the whole.
     """
     folder = path.rpartition("/")[0]
-    known = tree.memo("python modules", dict)
+    known: dict[tuple[str, str], str] = repository.memo("python modules", dict)
     key = (module, folder)
     if key not in known:
         known[key] = (
-            _relative(module, folder, tree)
+            _relative(module, folder, repository)
             if module.startswith(".")
-            else _absolute(module, folder, tree)
+            else _absolute(module, folder, repository)
         )
     return known[key]
 
 
-def _relative(module: str, folder: str, tree) -> str:
+def _relative(module: str, folder: str, repository: Repository) -> str:
     rest = module.lstrip(".")
     for _ in range(len(module) - len(rest) - 1):
         if not folder:
             return ""
         folder = folder.rpartition("/")[0]
-    return _in_folder(folder, rest, tree)
+    return _in_folder(folder, rest, repository)
 
 
-def _absolute(module: str, folder: str, tree) -> str:
-    while folder and (folder + "/__init__.py") in tree.paths:
+def _absolute(module: str, folder: str, repository: Repository) -> str:
+    while folder and (folder + "/__init__.py") in repository.paths:
         folder = folder.rpartition("/")[0]
     standard = module.partition(".")[0] in _STDLIB
     while True:
         if not (standard and folder):
             for base in (folder, (folder + "/src").lstrip("/"), (folder + "/lib").lstrip("/")):
-                found = _in_folder(base, module, tree)
+                found = _in_folder(base, module, repository)
                 if found:
                     return found
         if not folder:
@@ -206,17 +214,17 @@ def _absolute(module: str, folder: str, tree) -> str:
         folder = folder.rpartition("/")[0]
 
 
-def _in_folder(folder: str, module: str, tree) -> str:
+def _in_folder(folder: str, module: str, repository: Repository) -> str:
     base = "/".join(part for part in (folder, module.replace(".", "/")) if part)
     for suffix in SUFFIXES:
-        if base + suffix in tree.paths:
+        if base + suffix in repository.paths:
             return base + suffix
-        if (base + "/__init__" + suffix if base else "__init__" + suffix) in tree.paths:
+        if (base + "/__init__" + suffix if base else "__init__" + suffix) in repository.paths:
             return base + "/__init__" + suffix if base else "__init__" + suffix
     return ""
 
 
-def implied(path: str, tree) -> list[str]:
+def implicit_imports(path: str, repository: Repository) -> list[str]:
     """Files that count as imported without a statement: the conftest files that pytest loads for
     a test file.
     """
@@ -226,7 +234,7 @@ def implied(path: str, tree) -> list[str]:
     found, folder = [], path.rpartition("/")[0]
     while True:
         candidate = (folder + "/conftest.py").lstrip("/")
-        if candidate in tree.paths:
+        if candidate in repository.paths:
             found.append(candidate)
         if not folder:
             return found

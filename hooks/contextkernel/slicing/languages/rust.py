@@ -5,9 +5,16 @@ from __future__ import annotations
 import posixpath
 import re
 
-from contextkernel.slicing.scan.blanking import blanked
+from contextkernel.slicing.repository import Repository
+from contextkernel.slicing.scan.blanking import C_COMMENT, blanked
 from contextkernel.slicing.scan.definitions import Definition, matched
 
+_BLANKED = re.compile(
+    C_COMMENT
+    + r'|r#+"(?:[^"]|"(?!#))*(?:"#+|\Z)|"(?:[^"\\]|\\.)*"'
+    + r"|'(?:[^'\\\n]|\\[^\n']{1,10})'",
+    re.S,
+)
 _MODIFIERS = (
     r"(?:(?:pub(?:\([^)\n]*\))?|default|async|unsafe|const|extern(?:[ \t]+\"[^\"\n]*\")?)[ \t]+)*"
 )
@@ -41,7 +48,7 @@ _NAME = re.compile(r'^name[ \t]*=[ \t]*"([^"\n]+)"', re.M)
 
 def blank(text: str) -> str:
     """The text with comments and strings blanked."""
-    return blanked(text, "rust")
+    return blanked(text, _BLANKED)
 
 
 def definitions(text: str, masked: str) -> list[Definition]:
@@ -67,7 +74,7 @@ def _spread(use: str) -> list[str]:
     """The single paths of a use with braces: "a::{b, c::d}" gives a::b and a::c::d."""
     opening = use.find("{")
     if opening < 0:
-        return [use.split(" as ")[0].strip().replace(" ", "")]
+        return [use.split(" as ", 1)[0].strip().replace(" ", "")]
     head, parts, depth, at = use[:opening].strip(), [], 0, opening + 1
     for position in range(opening, len(use)):
         character = use[position]
@@ -85,16 +92,16 @@ def _spread(use: str) -> list[str]:
     ]
 
 
-def blind_spot(text: str) -> str:
+def unresolved(text: str) -> str:
     """A word on imports that regexes cannot follow, or ""."""
     return "include!" if "include!(" in text else ""
 
 
-def _crate_roots(tree) -> dict[str, str]:
+def _crate_roots(repository: Repository) -> dict[str, str]:
     """Crate names (with underscores) -> their source folders, from every Cargo.toml."""
     found: dict[str, str] = {}
-    for config in tree.named("Cargo.toml"):
-        match = _NAME.search(tree.text(config))
+    for config in repository.named("Cargo.toml"):
+        match = _NAME.search(repository.text(config))
         if match:
             found.setdefault(
                 match.group(1).replace("-", "_"), posixpath.join(posixpath.dirname(config), "src")
@@ -102,10 +109,10 @@ def _crate_roots(tree) -> dict[str, str]:
     return found
 
 
-def _own_root(path: str, tree) -> str:
+def _own_root(path: str, repository: Repository) -> str:
     """The source folder of the crate that holds `path`."""
     folder = posixpath.dirname(path)
-    while folder and posixpath.join(folder, "Cargo.toml") not in tree.paths:
+    while folder and posixpath.join(folder, "Cargo.toml") not in repository.paths:
         folder = posixpath.dirname(folder)
     root = posixpath.join(folder, "src")
     return root if path.startswith(root + "/") or not folder else posixpath.dirname(path)
@@ -117,32 +124,34 @@ def _module_folder(path: str) -> str:
     return folder if name in ("mod.rs", "lib.rs", "main.rs") else path[:-3]
 
 
-def _below(folder: str, parts: list[str], tree) -> str:
+def _below(folder: str, parts: list[str], repository: Repository) -> str:
     """The file of the longest beginning of a path of modules below a folder, or ""."""
     for length in range(len(parts), 0, -1):
         base = "/".join([folder] * bool(folder) + parts[:length])
         for candidate in (base + ".rs", base + "/mod.rs"):
-            if candidate in tree.paths:
+            if candidate in repository.paths:
                 return candidate
     return ""
 
 
-def targets(spec: str, path: str, tree) -> list[str]:
+def targets(spec: str, path: str, repository: Repository) -> list[str]:
     """The repository files that a `mod` or a `use` of the file `path` reaches."""
     folder = posixpath.dirname(path)
     if spec.startswith("path "):
         found = posixpath.normpath(posixpath.join(folder, spec[5:]))
-        return [found] if found in tree.paths else []
+        return [found] if found in repository.paths else []
     if spec.startswith("mod "):
-        found = _below(_module_folder(path), [spec[4:]], tree) or _below(folder, [spec[4:]], tree)
+        found = _below(_module_folder(path), [spec[4:]], repository) or _below(
+            folder, [spec[4:]], repository
+        )
         return [found] if found else []
     parts = [part for part in spec.split("::") if part]
     start = _module_folder(path)
-    roots = tree.memo("crates", lambda: _crate_roots(tree))
+    roots = repository.memo("crates", lambda: _crate_roots(repository))
     if not parts:
         return []
     if parts[0] == "crate":
-        start, parts = _own_root(path, tree), parts[1:]
+        start, parts = _own_root(path, repository), parts[1:]
     elif parts[0] in ("self", "super"):
         while parts and parts[0] in ("self", "super"):
             start = posixpath.dirname(start) if parts[0] == "super" else start
@@ -151,13 +160,8 @@ def targets(spec: str, path: str, tree) -> list[str]:
         start, parts = roots[parts[0]], parts[1:]
         return [
             one
-            for one in [_below(start, parts, tree) or posixpath.join(start, "lib.rs")]
-            if one in tree.paths
+            for one in [_below(start, parts, repository) or posixpath.join(start, "lib.rs")]
+            if one in repository.paths
         ]
-    found = _below(start, parts, tree)
+    found = _below(start, parts, repository)
     return [found] if found and found != path else []
-
-
-def implied(path: str, tree) -> list[str]:
-    """Files that count as imported without a statement: none."""
-    return []

@@ -6,34 +6,16 @@ from __future__ import annotations
 
 import re
 
-_STRING = r'"(?:[^"\\\n]|\\.)*"' + r"|'(?:[^'\\\n]|\\.)*'"
-_C_COMMENT = r"/\*(?:[^*]|\*(?!/))*(?:\*/|\Z)|//[^\n]*"
-# One pattern a family.  Every alternative starts with a literal character: the regex engine then
-# skips quickly.
-_FAMILIES = {
-    "python": re.compile(
-        r'#[^\n]*|"""(?:[^"\\]|\\.|"(?!""))*(?:"""|\Z)'
-        + r"|'''(?:[^'\\]|\\.|'(?!''))*(?:'''|\Z)|"
-        + _STRING,
-        re.S,
-    ),
-    "javascript": re.compile(
-        _C_COMMENT
-        + r"|/(?![*/\s])(?:[^/\\\n\[]|\\.|\[(?:[^\]\\\n]|\\.)*\])+/|`(?:[^`\\]|\\.)*(?:`|\Z)|"
-        + _STRING,
-        re.S,
-    ),
-    "go": re.compile(_C_COMMENT + r"|`[^`]*(?:`|\Z)|" + _STRING, re.S),
-    "rust": re.compile(
-        _C_COMMENT
-        + r'|r#+"(?:[^"]|"(?!#))*(?:"#+|\Z)|"(?:[^"\\]|\\.)*"'
-        + r"|'(?:[^'\\\n]|\\[^\n']{1,10})'",
-        re.S,
-    ),
-    "c": re.compile(_C_COMMENT + "|" + _STRING, re.S),
-    "php": re.compile(_C_COMMENT + r"|#(?!\[)[^\n]*|" + _STRING, re.S),
-    "plain": re.compile(_STRING, re.S),
-}
+# Pieces of a language's pattern.  Every alternative of a pattern starts with a literal character:
+# the regex engine then skips quickly.
+STRING = r'"(?:[^"\\\n]|\\.)*"' + r"|'(?:[^'\\\n]|\\.)*'"
+C_COMMENT = r"/\*(?:[^*]|\*(?!/))*(?:\*/|\Z)|//[^\n]*"
+_PYTHON = re.compile(
+    r'#[^\n]*|"""(?:[^"\\]|\\.|"(?!""))*(?:"""|\Z)'
+    + r"|'''(?:[^'\\]|\\.|'(?!''))*(?:'''|\Z)|"
+    + STRING,
+    re.S,
+)
 _TRIPLE = ('"""', "'''")
 
 
@@ -50,9 +32,11 @@ def _blank(match: re.Match[str]) -> str:
     return inner if text[0] in "/#" else text[0] + inner[1:-1] + text[-1] if len(text) > 1 else text
 
 
-def blanked(text: str, family: str) -> str:
-    """The text with the inside of strings and all comments as blanks; offsets and lines stay."""
-    return _FAMILIES[family].sub(_blank, text)
+def blanked(text: str, pattern: re.Pattern[str]) -> str:
+    """The text with the inside of strings and all comments, which the pattern finds, as blanks;
+    offsets and lines stay.
+    """
+    return pattern.sub(_blank, text)
 
 
 def without_triple_quotes(text: str) -> str:
@@ -75,7 +59,7 @@ def without_triple_quotes(text: str) -> str:
             break
         line = text[text.rfind("\n", 0, opening) + 1 : opening]
         if "#" in line or "'" in line or '"' in line:
-            return blanked(text, "python")
+            return blanked(text, _PYTHON)
         end = opening + 3
         while True:
             end = text.find(mark, end)

@@ -21,7 +21,7 @@ class Definition(NamedTuple):
 
 
 def matched(
-    patterns: Iterable[re.Pattern[str]], text: str, refused: frozenset = frozenset()
+    patterns: Iterable[re.Pattern[str]], text: str, refused: frozenset[str] = frozenset()
 ) -> list[Definition]:
     """The definitions that the patterns find, by line.  A pattern has the groups `indent`, `name`
     and `kind`.
@@ -32,7 +32,7 @@ def matched(
     keywords.
     """
     text = "\n" + text
-    starts = {}
+    starts: dict[int, tuple[str, str, str]] = {}
     for pattern in patterns:
         for match in pattern.finditer(text):
             name = match.group("name")

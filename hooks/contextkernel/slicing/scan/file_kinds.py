@@ -48,9 +48,8 @@ def role_of(path: str) -> str:
     *folders, name = path.split("/")
     if not _TEST_FOLDERS.isdisjoint(folders) or _TEST_FILE.match(name):
         return "test"
-    if "migrations/" in path or "versions/" in path:
-        if _MIGRATION.search(path):
-            return "migration"
+    if ("migrations/" in path or "versions/" in path) and _MIGRATION.search(path):
+        return "migration"
     if not _VENDOR_FOLDERS.isdisjoint(folders):
         return "vendored"
     return "generated" if _AMALGAMATED.search(path) else "impl"
@@ -62,7 +61,8 @@ def test_folders(paths: Iterable[str]) -> set[str]:
 
     A folder counts when at least a third of its files are named like tests.
     """
-    inside, tests = {}, {}
+    inside: dict[str, int] = {}
+    tests: dict[str, int] = {}
     for path in paths:
         match = _TEST_FOLDER.match(path)
         if match:
@@ -76,7 +76,7 @@ def test_folders(paths: Iterable[str]) -> set[str]:
 def in_folders(path: str, folders: set[str]) -> bool:
     """Does the path lie below one of the folders (as given by `test_folders`)?"""
     match = _TEST_FOLDER.match(path) if folders else None
-    return bool(match) and match.group() in folders
+    return match is not None and match.group() in folders
 
 
 def refusal(data: bytes) -> str:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from typing import NamedTuple
 
-from contextkernel.slicing.languages import language_of, tongue
+from contextkernel.slicing.languages import language_module, language_of
 from contextkernel.slicing.scan import file_kinds, subtokens
 from contextkernel.slicing.scan.definitions import Definition
 
@@ -32,7 +32,7 @@ class Scan(NamedTuple):
     terms: dict[str, int] = {}
     imports: list[str] = []
     definitions: list[Definition] = []
-    blind: str = ""
+    unresolved: str = ""
     note: str = ""
 
 
@@ -48,7 +48,7 @@ def scan(path: str, data: bytes) -> Scan:
     if note:
         return Scan(row.name, note=note)
     text = file_kinds.decoded(data)
-    module = tongue(row.name)
+    module = language_module(row.name)
     masked = module.blank(text)
     definitions = module.definitions(text, masked)
     imports = module.imports(text, masked)
@@ -65,7 +65,7 @@ def scan(path: str, data: bytes) -> Scan:
     for spec in imports:
         for word in _IMPORT_WORD.findall(spec):
             terms[IMPORTS + word] = 1
-    return Scan(row.name, length, terms, imports, definitions, module.blind_spot(text))
+    return Scan(row.name, length, terms, imports, definitions, module.unresolved(text))
 
 
 def _add_names(terms: dict[str, int], definitions: list[Definition], is_test: bool) -> None:

@@ -54,7 +54,7 @@ class _Pieces(dict[Any, tuple[str, ...]]):
 PIECES = _Pieces()
 
 
-def pieces_of(word: str) -> tuple[str, ...]:
+def pieces_of(word: str | bytes) -> tuple[str, ...]:
     """The sub-tokens of one identifier: stemmed pieces, and the whole word in lower case when it
     has several.
     """

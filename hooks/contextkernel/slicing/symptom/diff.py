@@ -9,7 +9,7 @@ from contextkernel.slicing.symptom.frames import Place
 _HUNK = re.compile(r"@@ -\d+(?:,\d+)? \+(\d{1,9})(?:,(\d{1,9}))? @@ ?(.*)")
 
 
-def read(diff: str):
+def read(diff: str) -> tuple[tuple[Place, ...], str]:
     """(places, text): the places in the new files by hunk, and the changed lines with their
     hunk's context as one text.
     """

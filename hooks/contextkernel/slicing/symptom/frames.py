@@ -176,12 +176,24 @@ _LATER_IS_ROOT = (
 )  # "Caused by" goes towards the root; in Python the first traceback of a chain is the root
 
 
+class _Found(NamedTuple):
+    """A place as a form matched it: in which group of lines, where in the text."""
+
+    group: int
+    start: int
+    form: _Form
+    path: str
+    line: int
+    function: str
+    has_code: bool
+
+
 def frames_of(text: str) -> tuple[Frame, ...]:
     """All frames of a text, nearest to the raise site first.  A place that two forms match
     counts once, by the first form.
     """
     breaks = [match.start() for match in _GROUPS.finditer(text)]
-    found: list[tuple] = []
+    found: list[_Found] = []
     starts: list[int] = []  # of the places taken, ascending; they do not overlap
     ends: list[int] = []
     for form in _FORMS:
@@ -199,7 +211,7 @@ def frames_of(text: str) -> tuple[Frame, ...]:
             ends.insert(at, end)
             has_code = form.runtime == "python" and _shows_code(text, match.end())
             found.append(
-                (
+                _Found(
                     bisect_right(breaks, start),
                     start,
                     form,
@@ -218,22 +230,27 @@ def _shows_code(text: str, at: int) -> bool:
     return end >= 0 and _CODE_BELOW.match(text, end) is not None
 
 
-def _path(groups: dict) -> str:
+def _path(groups: dict[str, str]) -> str:
     """The path as written; for Java with its package, from the class's name."""
     package = (groups.get("class") or "").rpartition(".")[0]
     return package.replace(".", "/") + "/" + groups["path"] if package else groups["path"]
 
 
-def _by_distance(found: list[tuple]) -> tuple[Frame, ...]:
-    groups: dict = {}
-    for one in sorted(found, key=lambda row: (row[0], row[1])):
-        groups.setdefault((one[0], one[2].runtime), []).append(one)
-    placed = []
+def _by_distance(found: list[_Found]) -> tuple[Frame, ...]:
+    groups: dict[tuple[int, str], list[_Found]] = {}
+    for one in sorted(found, key=lambda row: (row.group, row.start)):
+        groups.setdefault((one.group, one.form.runtime), []).append(one)
+    placed: list[tuple[int, int, int, Frame]] = []
     for (group, runtime), members in groups.items():
-        members = members[::-1] if members[0][2].raise_last else members
+        members = members[::-1] if members[0].form.raise_last else members
         chain = -group if runtime in _LATER_IS_ROOT else group
         placed += [
-            (distance, chain, one[1], Frame(one[3], one[4], one[5], distance, one[6]))
+            (
+                distance,
+                chain,
+                one.start,
+                Frame(one.path, one.line, one.function, distance, one.has_code),
+            )
             for distance, one in enumerate(members)
         ]
     frames, seen = [], set()

@@ -4,13 +4,14 @@ from __future__ import annotations
 
 import math
 import re
-from collections.abc import Sequence
-from typing import NamedTuple
+from collections.abc import Iterable, Sequence
+from typing import NamedTuple, TypeVar
 
 from contextkernel.slicing.languages import TABLE
 from contextkernel.slicing.scan import subtokens
 from contextkernel.slicing.symptom.frames import Frame, Place, frames_of
 
+T = TypeVar("T")
 LONGEST = 60_000  # characters read; of longer texts the beginning and the end
 STOP = frozenset(
     "the and for with this that from have not you are but can was when which should would issue "
@@ -163,7 +164,7 @@ def with_code(symptom: Symptom, lines: Sequence[str]) -> Symptom:
     )
 
 
-def _unique(values) -> list:
+def _unique(values: Iterable[T]) -> list[T]:
     return list(dict.fromkeys(values))
 
 
@@ -171,7 +172,7 @@ def _names(words: list[str]) -> list[str]:
     return [word for word in _unique(words) if len(word) > 3 and word.lower() not in STOP]
 
 
-def _unique_names(rows) -> tuple[str, ...]:
+def _unique_names(rows: Iterable[Iterable[str]]) -> tuple[str, ...]:
     return tuple(_unique(name for row in rows for name in row if name))
 
 

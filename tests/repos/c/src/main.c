@@ -2,5 +2,8 @@
 #include "store.h"
 #include <shop/api.h>
 /* #include "never.h" */
+/*
+#include "never.h"
+*/
 
 int main(void) { return 0; }

@@ -4,3 +4,6 @@ mod config;
 #[path = "odd/place.rs"]
 mod placed;
 pub use store::Store;
+/*
+mod never;
+*/

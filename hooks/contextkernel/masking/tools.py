@@ -4,10 +4,7 @@ those that read one.
 
 from __future__ import annotations
 
-import bisect
-import re
-
-from contextkernel.masking_names import Pattern
+from contextkernel.masking.names import Pattern
 
 # (programs, options whose value is a secret: after a blank, after "=" or joined). ":" at an
 # option's end: of user:password the
@@ -83,12 +80,13 @@ OTHERS = frozenset(
         "git psql pg_dump runuser chown id crontab systemctl journalctl lsof top kill pgrep pkill"
     ).split()
 )
+USER_JOINED = ("--user=", "--username=", "-u=")
+PASSWORD_OPTIONS = ("-p", "-P")
 PORT = Pattern(r"\d{1,5}|[\d.]*:?\d{1,5}:\d{1,5}(?:/(?:tcp|udp))?|[./~$].*")
 # (a row applies where the text holds one of these words, what stands before the secret, the
 # secret): shell words as one item.
-_V = r"""(?:"(?:\\.|[^"\\])*"|\$?'[^']*'|\\.|[^\s"'&;|\\])+"""
-_W = r"[^\s|;&]+"
-_L = r"[^|;&\n]"
+SHELL_WORD = r"""(?:"(?:\\.|[^"\\])*"|\$?'[^']*'|\\.|[^\s"'&;|\\])+"""
+_LINE = r"[^|;&\n]"
 PLACES = (
     (
         ("login", "auth init"),
@@ -96,53 +94,57 @@ PLACES = (
             r"\b(?:docker|podman|az|helm|nerdctl|oras|crane|skopeo|buildah|oc|cf|ibmcloud|argocd"
             r"|rancher|glab|doctl|cloudctl|odo|kubelogin|regctl)\b"
         )
-        + _L
+        + _LINE
         + r"{0,60}?\b(?:login|auth init)\b"
-        + _L
+        + _LINE
         + r"{0,120}?\s(?:-p|-t|-u\s+[^\s:|;&]+:)[\s=]*",
-        _V,
+        SHELL_WORD,
     ),
-    (("htpasswd",), r"\bhtpasswd\s+(?=" + _L + r"{0,80}-\w*b)" + _L + r"{0,200}\s", _V),
-    (("vault",), r"\bvault\s+(?:kv\s+)?(?:write|put|patch)\b", _L + r"*"),
+    (
+        ("htpasswd",),
+        r"\bhtpasswd\s+(?=" + _LINE + r"{0,80}-\w*b)" + _LINE + r"{0,200}\s",
+        SHELL_WORD,
+    ),
+    (("vault",), r"\bvault\s+(?:kv\s+)?(?:write|put|patch)\b", _LINE + r"*"),
     (
         ("vault",),
         (
             r"\bvault\s+(?:unseal|login|unwrap|operator\s+unseal"
             r"|token\s+\w+)\s+(?:-[\w-]+=\S*\s+)*(?!-)"
         ),
-        _V,
+        SHELL_WORD,
     ),
-    (("net use", "net user"), r"\bnet user?\b", _L + r"*"),
-    (("--from-literal",), r"--from-literal(?:\s+|=)['\"]?[^=\s]{1,200}=", _V),
-    (("aws_s",), r"\baws_(?:secret_access_key|session_token)\s+", _V),
+    (("net use", "net user"), r"\bnet user?\b", _LINE + r"*"),
+    (("--from-literal",), r"--from-literal(?:\s+|=)['\"]?[^=\s]{1,200}=", SHELL_WORD),
+    (("aws_s",), r"\baws_(?:secret_access_key|session_token)\s+", SHELL_WORD),
     (
         ("sqlplus", "sqlldr", "expdp", "impdp", "rman", "sqlcl"),
         r"\b(?:sqlplus|sqlldr|expdp|impdp|rman|sqlcl)\b"
-        + _L
+        + _LINE
         + r"{0,200}?[\s='\"][\w$#.]{1,60}/(?!/)",
         r"(?:\"[^\"]*\"|[^\s@\"'/|;&]+)",
     ),
     (
         ("rabbitmqctl", "rabbitmqadmin"),
         r"\brabbitmqctl\b"
-        + _L
+        + _LINE
         + r"{0,80}?\b(?:add_user|change_password|authenticate_user)\s+"
-        + _V
+        + SHELL_WORD
         + r"\s+",
-        _V,
+        SHELL_WORD,
     ),
     (
         ("alias set", "config host add"),
-        r"\b(?:mc|mcli)\b" + _L + r"{0,60}?(?:alias set|config host add)\s+\S+\s+",
-        _L + r"*",
+        r"\b(?:mc|mcli)\b" + _LINE + r"{0,60}?(?:alias set|config host add)\s+\S+\s+",
+        _LINE + r"*",
     ),
-    (("mysqladmin",), r"\bmysqladmin\b" + _L + r"{0,200}?\s(?:old-)?password\s+", _V),
-    (("token set", "token add", "tokens add"), r"\btokens?\s+(?:set|add)\s+(?!-)", _V),
-    (("config set api=",), r"\bconfig set api=", _V),
-    (("securestring",), r"(?i)\bConvertTo-SecureString\s+(?:-String\s+)?", _V),
-    (("-cli",), r"(?i)\b(?:redis|valkey|keydb)-cli\b" + _L + r"{0,100}?\sauth\s+", _L + r"+"),
-    (("ftp",), r"(?i)^\s*(?:quote\s+)?(?:user\s+\S+|pass)\s+", _V),
-    (("-setairportnetwork",), r"-setairportnetwork\s+\S+\s+" + _V + r"\s+", _V),
+    (("mysqladmin",), r"\bmysqladmin\b" + _LINE + r"{0,200}?\s(?:old-)?password\s+", SHELL_WORD),
+    (("token set", "token add", "tokens add"), r"\btokens?\s+(?:set|add)\s+(?!-)", SHELL_WORD),
+    (("config set api=",), r"\bconfig set api=", SHELL_WORD),
+    (("securestring",), r"(?i)\bConvertTo-SecureString\s+(?:-String\s+)?", SHELL_WORD),
+    (("-cli",), r"(?i)\b(?:redis|valkey|keydb)-cli\b" + _LINE + r"{0,100}?\sauth\s+", _LINE + r"+"),
+    (("ftp",), r"(?i)^\s*(?:quote\s+)?(?:user\s+\S+|pass)\s+", SHELL_WORD),
+    (("-setairportnetwork",), r"-setairportnetwork\s+\S+\s+" + SHELL_WORD + r"\s+", SHELL_WORD),
     (
         ("passw", "secret", "token", "cred", "key", "pwd"),
         (
@@ -152,41 +154,41 @@ PLACES = (
         r"[^|;&\n>]+(?=>)",
     ),
     (("passw", "secret", "token", "askpass", "passphrase"), r"<\(\s*(?:echo|printf)\s+", r"[^)]+"),
-    (("--arg",), r"(?i)--arg(?:json)?\s+\w*(?:pass|pwd|secret|token|key|cred)\w*\s+", _V),
+    (("--arg",), r"(?i)--arg(?:json)?\s+\w*(?:pass|pwd|secret|token|key|cred)\w*\s+", SHELL_WORD),
     (("--set",), r"--set\s+'(?:\[[^\[\]\n]{1,80}\])+\s+", r"\"[^\"]*\""),
-    (("wpa_passphrase",), r"\bwpa_passphrase\s+" + _V + r"\s+", _V),
+    (("wpa_passphrase",), r"\bwpa_passphrase\s+" + SHELL_WORD + r"\s+", SHELL_WORD),
     (
         ("nmcli", "iwconfig", "netsh", "wpa_cli"),
         (
             r"\b(?:password|psk|wep-key\d?|(?:[\w-]+\.)(?:psk|password|wep-key\d)|key"
             r"|keymaterial)[\s=]+"
         ),
-        _V,
+        SHELL_WORD,
     ),
-    (("passwd",), r"\bopenssl\s+passwd\b(?:\s+-(?!salt)\w+)*\s+(?!-)", _V),
+    (("passwd",), r"\bopenssl\s+passwd\b(?:\s+-(?!salt)\w+)*\s+(?!-)", SHELL_WORD),
     (
         ("mkpasswd", "obscure", "hash-password", "grub-mkpasswd", "encrypt_string"),
         (
             r"\b(?:mkpasswd(?:\s+-\S+(?:\s+sha-?\d+)?)*|rclone\s+obscure"
             r"|hash-password\s+--plaintext|ansible-vault\s+encrypt_string)\s+(?!-)"
         ),
-        _V,
+        SHELL_WORD,
     ),
     (
         ("rclone",),
-        r"\brclone\s+config\s+\w+" + _L + r"{0,200}?\s(?:pass|password|secret_access_key)\s+",
-        _V,
+        r"\brclone\s+config\s+\w+" + _LINE + r"{0,200}?\s(?:pass|password|secret_access_key)\s+",
+        SHELL_WORD,
     ),
     (
         ("config", "configure", "setx", "setenv", "env ", "set ", "set-", "secret"),
         "",
         "",
     ),  # NAME VALUE: see `masking`
-    (("http-basic",), r"\bhttp-basic\.\S+\s+" + _V + r"\s+", _V),
+    (("http-basic",), r"\bhttp-basic\.\S+\s+" + SHELL_WORD + r"\s+", SHELL_WORD),
     (
         ("pypi-token", "-oauth.", "gitlab-token", "bearer."),
         r"\b(?:pypi-token|github-oauth|gitlab-oauth|gitlab-token|bearer)\.\S+\s+",
-        _V,
+        SHELL_WORD,
     ),
     (
         (
@@ -216,12 +218,12 @@ PLACES = (
             r"|bw\s+login\s+\S+|travis\s+encrypt|chamber\s+write\s+\S+\s+\S+"
             r"|authorize-account\s+\S+|put-parameter\b"
         )
-        + _L
+        + _LINE
         + r"{0,200}?--value|keyvault\s+secret\s+set\b"
-        + _L
+        + _LINE
         + r"{0,200}?--value|secret\s+set\s+\S+\s+(?:--value|-v)|--secret-string|"
         r"infisical\s+secrets\s+set)[\s=]+",
-        _V,
+        SHELL_WORD,
     ),
     (
         ("identified", "password"),
@@ -255,9 +257,13 @@ PLACES = (
         r"(?:(?<![\w.-])AUTH\s+(?:[A-Za-z]\w{0,40}\s+(?=\S))?|(?<=['\"\n\\n>|])\s*auth\s+)(?!-)",
         r"""(?:'[^']*'|"[^"]*"|[^\s"'|;&\\]+)""",
     ),
-    (("requirepass", "masterauth", "masteruser"), r"(?i)\b(?:requirepass|masterauth)\s+", _V),
+    (
+        ("requirepass", "masterauth", "masteruser"),
+        r"(?i)\b(?:requirepass|masterauth)\s+",
+        SHELL_WORD,
+    ),
     (("setuser",), r"(?i)\bacl\s+setuser\b[^;\n]{0,200}?\s['\"]?[>#]", r"[^\s\"']+"),
-    (("hello ",), r"(?i)\bhello\s+3\s+auth\s+\S+\s+", _V),
+    (("hello ",), r"(?i)\bhello\s+3\s+auth\s+\S+\s+", SHELL_WORD),
     (
         ("machine", "login", "default"),
         (
@@ -274,8 +280,8 @@ PLACES = (
     ),
     (("pserver",), r":(?:p|s|k)server:[^:@\s]+:", r"[^@\s]+(?=@)"),
     (("send", "expect"), r"\bsend\s+(?:--\s+)?\\?[\"{](?=[^\"}\n]{1,200}\\r)", r"[^\"}\n\\]+"),
-    (("user_pw", "owner_pw", "input_pw"), r"\b(?:user_pw|owner_pw|input_pw)\s+", _V),
-    (("--encrypt",), r"--encrypt\s+", _V + r"\s+" + _V),
+    (("user_pw", "owner_pw", "input_pw"), r"\b(?:user_pw|owner_pw|input_pw)\s+", SHELL_WORD),
+    (("--encrypt",), r"--encrypt\s+", SHELL_WORD + r"\s+" + SHELL_WORD),
     (
         ("auth",),
         r"""(?i)\bauth\s*[=:(]\s*[(\[]?\s*["'][^"'\n]{0,80}["']\s*,\s*""",
@@ -283,91 +289,23 @@ PLACES = (
     ),
     (
         ("pass", "secret", "token", "credential", "apikey", "api_key"),
-        r"""(?i)\b\w{0,40}(?:passw(?:or)?d|passphrase|secret|token|credentials?|api_?key)\w{0,20}\(\s*(?:["'][\w.@-]{1,60}["']\s*,\s*)?""",
+        r"""(?i)\b\w{0,40}(?:passw(?:or)?d|passphrase|secret|token|credentials?|api_?key)\w{0,20}\(\s*"""
+        r"""(?:["'][\w.@-]{1,60}["']\s*,\s*)?""",
         r"""["'][^"'\n]+["']""",
     ),
 )
 # Programs and options that read a secret from stdin.
 READERS = Pattern(
-    r"""(?i)\bchpasswd\b|\bpasswd\b|-stdin\b|-with-token\b|\bsudo\b[^|;&\n]{0,40}\s(?:-\w*S\b|--stdin)|\bpass(?:in|out)?[\s=]+(?:stdin|fd:)|-passphrase-fd\b|\bkinit\b|\bsmbpasswd\b"""
-    r"""|\bsecret-tool\b|\bkeyring\b|\bpass\s+insert\b|/dev/stdin\b|\bsecrets?\s+(?:create|set|put|add|versions|import)\b|--data-file[\s=]-|\bhtpasswd\b|\bmkpasswd\b|\bcryptsetup\b|\bssh-add\b|\bvault\b"""
-    r"""|\benv\s+add\b|\bsu\b\s|\bkeyctl\b|\bkubeseal\b|\bansible-vault\b|\bsops\b|\bage\s|\bnpm\s+login\b|\blogin\b|\bsnap\s+login\b|\bgpg2?\b|\bbase64\b(?!\s+(?:-d|-D|--decode))|\bdebconf-set-selections\b|\bopenssl\b"""
-    r"""|\bwpa_passphrase\b|\bpg_restore\b|\bfscrypt\b|\bveracrypt\b|\bborg\b|\brestic\b|\bunlock\b|\bsecurity\b|\bredis-cli\b|\bmysql_config_editor\b|\blxc\b|\bcredential\b"""
+    r"""(?i)\bchpasswd\b|\bpasswd\b|-stdin\b|-with-token\b|\bsudo\b[^|;&\n]{0,40}\s(?:-\w*S\b"""
+    r"""|--stdin)|\bpass(?:in|out)?[\s=]+(?:stdin|fd:)|-passphrase-fd\b|\bkinit\b|\bsmbpasswd\b"""
+    r"""|\bsecret-tool\b|\bkeyring\b|\bpass\s+insert\b|/dev/stdin\b|\bsecrets?\s+(?:create|set|put"""
+    r"""|add|versions|import)\b|--data-file[\s=]-|\bhtpasswd\b|\bmkpasswd\b|\bcryptsetup\b"""
+    r"""|\bssh-add\b|\bvault\b"""
+    r"""|\benv\s+add\b|\bsu\b\s|\bkeyctl\b|\bkubeseal\b|\bansible-vault\b|\bsops\b|\bage\s"""
+    r"""|\bnpm\s+login\b|\blogin\b|\bsnap\s+login\b|\bgpg2?\b|\bbase64\b(?!\s+(?:-d|-D|--decode))"""
+    r"""|\bdebconf-set-selections\b|\bopenssl\b"""
+    r"""|\bwpa_passphrase\b|\bpg_restore\b|\bfscrypt\b|\bveracrypt\b|\bborg\b|\brestic\b|\bunlock\b"""
+    r"""|\bsecurity\b|\bredis-cli\b|\bmysql_config_editor\b|\blxc\b|\bcredential\b"""
 )
-_WRITER = Pattern(r"(?<![\w-])(?:echo|printf|yes|Write-Output|print)\s+(?:-[neE]+\s+)*")
-
-
-def options() -> dict[str, list[str]]:
-    """Program -> its options that take a secret, with their signs."""
-    return {name: row[1].split() for row in TOOLS for name in row[0].split()}
-
-
-def piped(text: str, enclosing: list[str], far: bool = False) -> list[tuple[int, int]]:
-    """Spans of what echo, printf, here-documents and here-strings hand to a program that reads a
-    secret.
-
-    `far`: the text was cut, and such a program may stand beyond its end.
-    """
-    readers = [found.start() for found in READERS.finditer(text)]
-    spans = []
-    if not readers and not far:
-        return spans
-    end = stop = 0
-    for found in _WRITER.finditer(text):
-        if found.start() < end:
-            continue  # a word of the one before
-        end = _end_of_arguments(text, found.end(), enclosing)
-        if end >= len(text) and not far or end < len(text) and text[end] not in "|);}":
-            continue
-        if end >= stop or end < len(text) and text[end] in ");}":
-            stop = _end_of_pipeline(text, end, enclosing)
-        at = bisect.bisect_left(readers, end)
-        if far and stop >= len(text) or at < len(readers) and readers[at] < stop:
-            spans.append((found.end(), end))
-    for found in re.finditer(r"<<<\s*", text):
-        line = (text.rfind("\n", 0, found.start()) + 1, _line_end(text, found.start()))
-        if any(line[0] <= reader < line[1] for reader in readers) or far:
-            word = re.compile(_V).match(text, found.end())
-            spans.append((found.end(), word.end() if word else line[1]))
-    for found in re.finditer(r"<<-?\s*\\?[\"']?([A-Za-z_]\w{0,40})[\"']?[^\n]*\n", text):
-        line = text.rfind("\n", 0, found.start()) + 1
-        if any(line <= reader < found.end() for reader in readers):
-            close = re.compile(rf"^[ \t]*{found.group(1)}[ \t]*$", re.M).search(text, found.end())
-            spans.append((found.end(), close.start() if close else len(text)))
-    return [(start, end) for start, end in spans if end > start]
-
-
-def _line_end(text: str, at: int) -> int:
-    end = text.find("\n", at)
-    return len(text) if end < 0 else end
-
-
-def _end_of_arguments(text: str, at: int, enclosing: list[str]) -> int:
-    level = enclosing[at] if at < len(text) else ""
-    level = "" if at < len(text) and text[at] == level else level
-    outer = enclosing[at - 1]
-    while at < len(text) and not (
-        text[at] in "|;\n&)}" and enclosing[at] in (level if level == outer else outer, outer)
-    ):
-        if text[at] == outer and outer:
-            break
-        at += 1
-    return at
-
-
-def _end_of_pipeline(text: str, at: int, enclosing: list[str]) -> int:
-    """Where the pipeline ends that goes on at `at`: a line's end; within brackets, `;` does not
-    end it.
-    """
-    grouped = at < len(text) and text[at] in ";)}"
-    while at < len(text):
-        if text[at] == "\n" and text[at - 1] not in "\\|":
-            break
-        if (
-            not grouped
-            and not enclosing[at]
-            and (text[at] == ";" or text.startswith(("&&", "||"), at))
-        ):
-            break
-        at += 2 if text.startswith("||", at) else 1
-    return at
+# program -> its options that take a secret, with their signs
+OPTIONS = {name: row[1].split() for row in TOOLS for name in row[0].split()}

@@ -6,7 +6,7 @@ from __future__ import annotations
 
 import re
 
-from contextkernel.masking_names import Pattern, changes, is_plain, looks_random
+from contextkernel.masking.names import Pattern, changes, is_plain, looks_random
 
 HIDDEN = "***"
 _WORD = "A-Za-z0-9_-"
@@ -106,9 +106,12 @@ _SHAPES = (
 # Pairs of letters that are frequent in words and names of programs, and make up a quarter of all
 # pairs.
 _PAIRS = frozenset(
-    """th he in er an re on at en nd ti es or te of ed is it al ar st to nt ng se ha as ou io le ve co me de hi ri ro ic ne ea ra ce li ch ll be ma si om ur
- ca el ta la ns di fo ho pe ec pr no ct us ac ot il tr ly nc et ut ss so rs un lo wa ge ie wh ee wi em ad ol rt po we na ul ni ts mo ow pa im mi ai sh ir su id os iv ia am fi ci vi pl
- ig tu ev ld ry mp fe bl ab gh ty op wo sa ay ex ke fr oo av ag if ap gr od bo sp rd do uc bu ei ov by rm ep tt oc fa ef cu rn sc gi da yo cr cl du ey""".split()
+    "th he in er an re on at en nd ti es or te of ed is it al ar st to nt ng se ha as ou io le ve "
+    "co me de hi ri ro ic ne ea ra ce li ch ll be ma si om ur ca el ta la ns di fo ho pe ec pr no "
+    "ct us ac ot il tr ly nc et ut ss so rs un lo wa ge ie wh ee wi em ad ol rt po we na ul ni ts "
+    "mo ow pa im mi ai sh ir su id os iv ia am fi ci vi pl ig tu ev ld ry mp fe bl ab gh ty op wo "
+    "sa ay ex ke fr oo av ag if ap gr od bo sp rd do uc bu ei ov by rm ep tt oc fa ef cu rn sc gi "
+    "da yo cr cl du ey".split()
 )
 _TOKEN = Pattern(r"[A-Za-z0-9+/_=~.%-]{20,}")
 _JOINED = Pattern(r"[A-Za-z0-9+/_-]+")
@@ -118,8 +121,10 @@ _NODE = Pattern(
     r"::\w+(?:::\w+)*\[[^\]\n]{0,300}\]|/nix/store/[a-z0-9]{32}|(?i:\bsha(?:1|256|384"
     r"|512)[-:][A-Za-z0-9+/=]+)|\b[0-7][0-9A-HJKMNP-TV-Z]{25}\b"
 )
+SHELL_SCHEMES = ("ssh", "sftp", "scp", "rsync", "svn", "git")  # whose user names are no secrets
+_PORT = Pattern(r"\d{1,5}(?:/|$)")
 _HOOK = Pattern(r"[^\s\"'<>]{0,200}?hook[\w.-]{0,40}/([^\s\"'<>]{8,2000})", re.I)
-_CHARS: dict = {}
+_CHARS: dict[str, re.Pattern[str]] = {}
 
 
 def _chars(allowed: str) -> re.Pattern[str]:
@@ -134,10 +139,12 @@ def without_blocks(text: str) -> str:
     """
     if "BEGIN " in text:
         parts, at = [], 0
-        for found in iter(lambda: _BLOCK.search(text, at), None):
-            end = _BLOCK_END.search(text, found.end())
-            parts += [text[at : found.start()], HIDDEN]
+        block = _BLOCK.search(text)
+        while block:
+            end = _BLOCK_END.search(text, block.end())
+            parts += [text[at : block.start()], HIDDEN]
             at = end.end() if end else len(text)
+            block = _BLOCK.search(text, at)
         text = "".join(parts) + text[at:]
     return _PUTTY.sub(r"\g<1>" + HIDDEN, text) if "PuTTY-User-Key-File" in text else text
 
@@ -159,7 +166,8 @@ def _cut(text: str, prefix: str, least: int, chars: re.Pattern[str]) -> str:
     parts, at = [], 0
     start = text.find(prefix)
     while start >= 0:
-        follows = chars.match(text, start + len(prefix)).end()
+        rest = chars.match(text, start + len(prefix))  # matches nothing, too
+        follows = rest.end() if rest else start + len(prefix)
         tail = text[start + len(prefix) : follows].rstrip(".~%/:&?")
         before = text[start - 1 : start]
         joined = (
@@ -182,69 +190,60 @@ def without_logins(text: str) -> str:
     """The text without user names that are keys, and without passwords, in addresses; and
     without the ends of webhooks.
     """
-    parts, at = [], 0
+    parts: list[str] = []
+    at = 0
     start = text.find("://")
     while start >= 0:
         begin = start + 3
-        found = _USERINFO.match(text, begin)
-        hook = _HOOK.match(text, begin)
-        if found and begin >= at:
-            user, secret = found.group(1), found.group(2)
-            scheme = text[max(0, start - 12) : start].lower()
-            port = secret is not None and re.match(r"\d{1,5}(?:/|$)", secret)
-            if secret is not None and not port and secret not in ("", "x-oauth-basic"):
-                if not is_plain(secret):
-                    parts += [
-                        text[at:begin],
-                        (user if len(user) < 20 and not looks_random(user, 12) else HIDDEN)
-                        + ":"
-                        + HIDDEN,
-                    ]
-                    at = found.end() - 1
-            elif (
-                not port
-                and not is_plain(user)
-                and not (
-                    secret is None
-                    and (
-                        user == "git"
-                        or scheme.endswith(("ssh", "sftp", "scp", "rsync", "svn", "git"))
-                        and not looks_random(user)
-                    )
-                )
-            ):
-                parts += [text[at:begin], HIDDEN]
-                at = found.end() - 1
-        elif (
-            hook
-            and begin >= at
-            and any(
-                len(piece) >= 16 and any(c.isdigit() for c in piece) or looks_random(piece)
-                for piece in re.findall(r"[\w-]+", hook.group(1))
-            )
-        ):
-            parts += [text[at : hook.start(1)], HIDDEN]
-            at = hook.end(1)
+        if begin >= at:
+            login = _USERINFO.match(text, begin)
+            if login:
+                first, last = begin, login.end() - 1
+                shown = _shown_login(login, text[max(0, start - 12) : start].lower())
+            else:
+                hook = _HOOK.match(text, begin)
+                first, last = hook.span(1) if hook else (begin, begin)
+                shown = HIDDEN if hook and _is_hook_secret(hook.group(1)) else ""
+            if shown:
+                parts += [text[at:first], shown]
+                at = last
         start = text.find("://", begin)
     text = "".join(parts) + text[at:]
-    return (
-        _BARE_LOGIN.sub(
-            lambda m: (
-                m.group(1) + HIDDEN + "@"
-                if (
-                    looks_random(m.group(2), 6)
-                    or m.group(3)
-                    or "/" in m.group(1)[1:]
-                    or "\\" in m.group(1)
-                )
-                and not m.group(2).startswith("sha256")
-                else m.group(0)
-            ),
-            text,
-        )
-        if "@" in text
-        else text
+    return _BARE_LOGIN.sub(_shown_bare_login, text) if "@" in text else text
+
+
+def _shown_login(login: re.Match[str], scheme: str) -> str:
+    """What stands for a user and a password; "" where they stay as they are."""
+    user, secret = login.group(1) or login.group(3) or "", login.group(2)
+    if secret is None:
+        is_name = user == "git" or scheme.endswith(SHELL_SCHEMES) and not looks_random(user)
+        return "" if is_name or is_plain(user) else HIDDEN
+    if _PORT.match(secret):
+        return ""
+    if secret in ("", "x-oauth-basic"):
+        return "" if is_plain(user) else HIDDEN
+    if is_plain(secret):
+        return ""
+    is_name = len(user) < 20 and not looks_random(user, 12)
+    return f"{user if is_name else HIDDEN}:{HIDDEN}"
+
+
+def _is_hook_secret(path: str) -> bool:
+    """Whether the end of a webhook's address holds a key."""
+    return any(
+        len(piece) >= 16 and any(char.isdigit() for char in piece) or looks_random(piece)
+        for piece in re.findall(r"[\w-]+", path)
     )
+
+
+def _shown_bare_login(login: re.Match[str]) -> str:
+    """`user:***@` for a login without a scheme that holds a password, else the login itself."""
+    whole: str = login.group()
+    user, secret, port = login.groups()
+    if secret.startswith("sha256"):
+        return whole
+    is_address = port or "/" in user[1:] or "\\" in user
+    return f"{user}{HIDDEN}@" if is_address or looks_random(secret, 6) else whole
 
 
 # An address's user and password: up to the last @ before a blank or a slash; a slash may stand in
@@ -255,7 +254,8 @@ _USERINFO = Pattern(
     r"|([^\s/\"'<>:]{1,200}@[^\s/\"'<>:@]{1,200})@"
 )
 _BARE_LOGIN = Pattern(
-    r"(?<![\w/@.:%-])([A-Za-z][\w.\\/-]{0,60}:)([^\s:@/\"'{}()]{6,100})@(?=[A-Za-z0-9\[$*](?:[\w.-]{0,100}(:\d{2,5}\b))?)"
+    r"(?<![\w/@.:%-])([A-Za-z][\w.\\/-]{0,60}:)([^\s:@/\"'{}()]{6,100})@(?=[A-Za-z0-9\[$*]"
+    r"(?:[\w.-]{0,100}(:\d{2,5}\b))?)"
 )
 
 
@@ -267,19 +267,20 @@ def without_random(text: str) -> str:
     """
     if len(text) < 16:
         return text
-    known = (
-        [(found.start(), found.end()) for found in _NODE.finditer(text)]
-        if _TOKEN.search(text)
-        else []
-    )
+    nodes: list[tuple[int, int]] | None = None  # looked for when there is something to mask
 
-    def judged(found: re.Match[str]) -> str:
-        token, where = found.group(), found.start()
-        if any(start < found.end() and where < end for start, end in known):
-            return token
-        return _judged(token)
+    def judged(run: re.Match[str]) -> str:
+        nonlocal nodes
+        seen = _judged(run.group())
+        if seen == run.group():
+            return seen
+        if nodes is None:
+            nodes = [node.span() for node in _NODE.finditer(text)]
+        is_known = any(start < run.end() and run.start() < end for start, end in nodes)
+        return run.group() if is_known else seen
 
-    return _TOKEN.sub(judged, text)
+    masked: str = _TOKEN.sub(judged, text)
+    return masked
 
 
 def _judged(token: str) -> str:

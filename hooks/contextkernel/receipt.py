@@ -1,0 +1,53 @@
+"""The receipt: what one tool result cost and what was hidden of it. One type for whoever writes,
+keeps and reads it; its fields are the columns of the ledger's table, in their order.
+"""
+
+from __future__ import annotations
+
+from typing import Any, NamedTuple
+
+
+class Receipt(NamedTuple):
+    """Sizes are bytes. `raw`: of the tool's output; `host`: what the client alone would show of
+    it; `shown`: what the model was given.
+
+    `rule` names what was left out by, `handle` the stored originals (blank-separated); both are ""
+    for what passed.  `reason`: why it passed, or what the canary has against it.  `status`:
+    pending, verified, refused, missing, expired; "" where there is nothing to judge.
+    Sizes and `repo` are None where they are not known; `generation` None and `at` 0.0 are filled in
+    by the ledger.
+    """
+
+    client: str = "claude"
+    session: str = ""
+    agent: str = ""
+    generation: int | None = None
+    tool_use_id: str = ""
+    tool: str = ""
+    lane: str = ""
+    rule: str = ""
+    command: str = ""
+    handle: str = ""
+    raw: int | None = None
+    host: int | None = None
+    shown: int | None = None
+    lines: int | None = None
+    lines_shown: int | None = None
+    status: str = ""
+    reason: str = ""
+    at: float = 0.0
+    cwd: str = ""
+    agent_type: str = ""
+    transcript: str = ""
+    repo: str | None = None
+
+    def as_row(self) -> dict[str, Any]:
+        """A row of the spool or the ledger; what is not known of the receipt is left out."""
+        return {name: value for name, value in zip(self._fields, self) if value is not None}
+
+    @classmethod
+    def of_row(cls, row: dict[str, Any]) -> Receipt:
+        """The receipt in a row; fields of other versions are passed over, missing ones have their
+        defaults. Nothing is checked: a row of the spool is what its line says.
+        """
+        return cls(**{name: row[name] for name in cls._fields if name in row})
