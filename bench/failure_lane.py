@@ -1,11 +1,13 @@
 #!/usr/bin/env python3
-"""What the failure lane adds to a command, in pairs: the same command with the wrapper and without it, one after the other.
+"""What the failure lane adds to a command, in pairs: the same command with the wrapper and
+without it, one after the other.
 
     python3 bench/failure_lane.py [--n 200] [--failing 20]
 
-Writes bench/results/failure_lane.json and prints its table.  Each row is the difference within pairs whose order alternates;
-`sh -c :` and `bash -c :` are what one start of a shell costs here.  The commands are what the client hands over, with a regular
-file as stdout.  CPU is user + system of all processes of the command.
+Writes bench/results/failure_lane.json and prints its table.  Each row is the difference within
+pairs whose order alternates; `sh -c :` and `bash -c :` are what one start of a shell costs here.
+The commands are what the client hands over, with a regular file as stdout.  CPU is user + system
+of all processes of the command.
 """
 
 from __future__ import annotations
@@ -138,12 +140,12 @@ def main(argv=None) -> int:
     finally:
         shutil.rmtree(home, ignore_errors=True)
     by_case = {one["case"]: one for one in rows}
-    success = by_case["added: success, one line"]
+    success, bash = by_case["added: success, one line"], by_case["one start: bash -c :"]
     readme = [
         {
             "number": "Failure lane: added to a successful command",
             "value": f"+{success['median_ms']:.1f} ms",
-            "baseline": f"one start of bash here: {by_case['one start: bash -c :']['median_ms']:.1f} ms",
+            "baseline": f"one start of bash here: {bash['median_ms']:.1f} ms",
             "n": success["n"],
             "worst": f"p95 +{success['p95_ms']:.1f} ms, worst +{success['worst_ms']:.1f} ms",
         },

@@ -164,6 +164,11 @@ def filled(unit: str, size: int) -> str:
     return (unit * (size // len(unit) + 1))[:size]
 
 
+def _repeated(unit: str) -> Callable[[int], str]:
+    """The body of a size that is one unit again and again."""
+    return lambda size: filled(unit, size)
+
+
 def _lines(pattern: str) -> Callable[[int], str]:
     """Lines of a pattern; "#" is a number that rises, "~" a word that differs from line to line."""
 
@@ -455,13 +460,11 @@ def bodies() -> dict[str, Callable[[int], str]]:
     """Name -> body of a size.  Every kind is drawn from a table above."""
     found: dict[str, Callable[[int], str]] = {}
     for char in SINGLE:
-        found[f"one line of {char!r}"] = lambda size, unit=char: filled(unit, size)
+        found[f"one line of {char!r}"] = _repeated(char)
     for unit in PAIRS + UNCLOSED:
-        found[f"again and again {unit!r}"] = lambda size, unit=unit: filled(unit, size)
+        found[f"again and again {unit!r}"] = _repeated(unit)
     for unit in UNCLOSED[:12] + FRAMES:
-        found[f"one line of {unit!r}"] = (
-            lambda size, unit=unit.replace("#", "7").replace("\n", " "): filled(unit, size)
-        )
+        found[f"one line of {unit!r}"] = _repeated(unit.replace("#", "7").replace("\n", " "))
     found.update(LONG)
     for pattern in LINES + FRAMES:
         found[f"lines {pattern!r}"] = _lines(pattern)
@@ -486,14 +489,9 @@ def near_misses(opening: str) -> dict[str, Callable[[int], str]]:
     lines = [line for line in dict.fromkeys(opening.split("\n")) if line.strip()][-6:]
     found: dict[str, Callable[[int], str]] = {}
     for line in lines:
-        found[f"own line {line[:20]!r}, half"] = (
-            lambda size, unit=line[: len(line) // 2 + 1] + "\n": filled(unit, size)
-        )
-        found[f"own line {line[:20]!r}, on one line"] = lambda size, unit=line: filled(unit, size)
-        found[f"own line {line[:20]!r}, half, on one line"] = (
-            lambda size, unit=line[: len(line) // 2 + 1]: filled(unit, size)
-        )
-        found[f"own line {line[:20]!r}, again and again"] = lambda size, unit=line + "\n": filled(
-            unit, size
-        )
+        half = line[: len(line) // 2 + 1]
+        found[f"own line {line[:20]!r}, half"] = _repeated(half + "\n")
+        found[f"own line {line[:20]!r}, on one line"] = _repeated(line)
+        found[f"own line {line[:20]!r}, half, on one line"] = _repeated(half)
+        found[f"own line {line[:20]!r}, again and again"] = _repeated(line + "\n")
     return found

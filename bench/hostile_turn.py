@@ -1,12 +1,16 @@
 #!/usr/bin/env python3
-"""What a hostile tool output costs the turns of the real client: the turn that reads it, and the next one.
+"""What a hostile tool output costs the turns of the real client: the turn that reads it, and the
+next one.
 
     CLAUDE_BIN=/path/to/claude python3 bench/hostile_turn.py [--rounds 5]
 
-A session reads seven files of 300 KB, each made to be slow for the patterns of some output format, by `cat`, and after each one
-runs `echo hi`.  Rows: no hook | our resident lane | our script lane.  A round plays every row once, in rotating order; differences
-are taken turn by turn within a round.  The reading turn may take as long as the CPU limit (hooks/contextkernel/clients/cpu_limit.py);
-the next must be as fast as with a hook that does nothing (latency.json).  The model is the fake API of tests/harness.  Writes bench/results/hostile_turn.json.
+A session reads seven files of 300 KB, each made to be slow for the patterns of some output
+format, by `cat`, and after each one runs `echo hi`.  Rows: no hook | our resident lane | our
+script lane.  A round plays every row once, in rotating order; differences are taken turn by turn
+within a round.  The reading turn may take as long as the CPU limit
+(hooks/contextkernel/clients/cpu_limit.py); the next must be as fast as with a hook that does
+nothing (latency.json).  The model is the fake API of tests/harness.  Writes
+bench/results/hostile_turn.json.
 """
 
 from __future__ import annotations

@@ -1,13 +1,16 @@
 #!/usr/bin/env python3
-"""What the hooks cost a turn of the real client: time from one model request to the next around one Bash call.
+"""What the hooks cost a turn of the real client: time from one model request to the next around
+one Bash call.
 
     CLAUDE_BIN=/path/to/claude python3 bench/latency.py [--rounds 6] [--calls 20]
 
-Rows: no hook | a no-op `mcp_tool` hook of a minimal server (PostToolUse alone, and on all events that we use) | our resident lane |
-our script lane; each for a small output (passes) and a long one (rewritten).  A round plays every row once, in rotating order, so
-that a busy minute hits all alike; differences to the no-op hooks are taken call by call within a round, then their median.  Nothing
-leaves the machine: the model is the fake API of tests/harness.  Other work stretches the median; p10 shows what a quiet moment costs.
-Writes bench/results/latency.json and prints its table.
+Rows: no hook | a no-op `mcp_tool` hook of a minimal server (PostToolUse alone, and on all events
+that we use) | our resident lane | our script lane; each for a small output (passes) and a long
+one (rewritten).  A round plays every row once, in rotating order, so that a busy minute hits all
+alike; differences to the no-op hooks are taken call by call within a round, then their median.
+Nothing leaves the machine: the model is the fake API of tests/harness.  Other work stretches the
+median; p10 shows what a quiet moment costs. Writes bench/results/latency.json and prints its
+table.
 """
 
 from __future__ import annotations
@@ -113,9 +116,9 @@ def turns_ms(row: str, output: str, calls: int) -> list:
         )
         assert result.exit_code == 0, result.stderr()
         rewritten = ["[ck: " in text for text in result.tool_result_texts()][WARM_UPS:]
-        assert len(rewritten) == calls - WARM_UPS and set(rewritten) == {
-            output == "long" and row in (RESIDENT, SCRIPT)
-        }, (row, output, rewritten)
+        assert len(rewritten) == calls - WARM_UPS, (row, output, rewritten)
+        wanted = output == "long" and row in (RESIDENT, SCRIPT)
+        assert set(rewritten) == {wanted}, (row, output, rewritten)
         times = [request["t"] for request in result.lane("main")]
         return [1000 * (after - before) for before, after in zip(times, times[1:])][WARM_UPS:]
     finally:

@@ -1,15 +1,21 @@
 #!/usr/bin/env python3
 """From a symptom to the lines of its fix: how often the slice holds them, on real bugs.
 
-    python3 bench/localize.py REPO [--commits 30]          fixes in a repository's own history; the commit message is the symptom
-    python3 bench/localize.py --cases FILE --mirror DIR    cases as JSON lines, trees from the git repositories below DIR
-    python3 bench/localize.py --timing FOLDER              CPU seconds of a slice as a process: cold, new symptom, same, after an edit
+    python3 bench/localize.py REPO [--commits 30]
+        fixes in a repository's own history; the commit message is the symptom
+    python3 bench/localize.py --cases FILE --mirror DIR
+        cases as JSON lines, trees from the git repositories below DIR
+    python3 bench/localize.py --timing FOLDER
+        CPU seconds of a slice as a process: cold, new symptom, same, after an edit
 
---budget N (8000), --limit N, --seed N, --self-test.  Writes bench/results/localize*.json and prints its table.
+--budget N (8000), --limit N, --seed N, --self-test.  Writes bench/results/localize*.json and
+prints its table.
 
-A case: {"id", "snapshot": "owner/name", "base_commit", "symptom", "gold_files": […], "gold_places": [{"file", "changed_lines"}, …]}, numbers
-of the tree before the fix; its tree is DIR/owner+name/repo at base_commit.  A commit message is easier than a report of a user:
-compare figures of one kind only.  The baseline beside it ranks by words alone and shows whole files while they fit.
+A case: {"id", "snapshot": "owner/name", "base_commit", "symptom", "gold_files": […],
+"gold_places": [{"file", "changed_lines"}, …]}, numbers of the tree before the fix; its tree is
+DIR/owner+name/repo at base_commit.  A commit message is easier than a report of a user: compare
+figures of one kind only.  The baseline beside it ranks by words alone and shows whole files while
+they fit.
 """
 
 from __future__ import annotations

@@ -1,10 +1,12 @@
 #!/usr/bin/env python3
-"""T1 on self-made outputs of many tools: share removed, needles kept, beside what the client alone shows.
+"""T1 on self-made outputs of many tools: share removed, needles kept, beside what the client
+alone shows.
 
     python3 bench/outputs.py [--show NAME]
 
-Writes bench/results/outputs.json and prints its table.  Every output is made here from a seed, with facts (needles) that an engineer would look for.
-The baseline is the client's own cut: whole up to 30,000 characters, else the first 2,000; on failure the first and last 5,000.
+Writes bench/results/outputs.json and prints its table.  Every output is made here from a seed,
+with facts (needles) that an engineer would look for. The baseline is the client's own cut: whole
+up to 30,000 characters, else the first 2,000; on failure the first and last 5,000.
 """
 
 from __future__ import annotations

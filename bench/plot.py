@@ -64,8 +64,7 @@ def svg(rows: list[dict], title: str, sets: tuple[str, ...] = ("ranked", "closur
         for budget in budgets:
             x, y = place(index, budget, 0)
             out.append(
-                '<text x="%.1f" y="%.1f" text-anchor="middle">%gk</text>'
-                % (x, y + 18, budget / 1000)
+                f'<text x="{x:.1f}" y="{y + 18:.1f}" text-anchor="middle">{budget / 1000:g}k</text>'
             )
     out.append(f'<text x="{LEFT + 10}" y="{HEIGHT - 10}">budget, tokens (bytes/4)</text>')
     drops = sorted({key[2] for key in groups})
@@ -77,8 +76,9 @@ def svg(rows: list[dict], title: str, sets: tuple[str, ...] = ("ranked", "closur
         )
         index = sets.index(name)
         points = [place(index, row["budget"], row["files"] / row["n"]) for row in group]
+        track = "L".join(f"{x:.1f} {y:.1f}" for x, y in points)
         out.append(
-            f'<path d="M{"L".join("%.1f %.1f" % point for point in points)}" fill="none" '
+            f'<path d="M{track}" fill="none" '
             f'stroke="{colour}" stroke-width="2" stroke-dasharray="{dash}"/>'
         )
         for row, (x, y) in zip(group, points):

@@ -1,12 +1,14 @@
 #!/usr/bin/env python3
-"""Growth of CPU with the size of a hostile text: exponent over sizes, for every format and everything else that sees such a text.
+"""Growth of CPU with the size of a hostile text: exponent over sizes, for every format and
+everything else that sees such a text.
 
     python3 bench/scaling.py [--only WORDS] [--share 1/1] [--sizes 16000,64000,256000]
     python3 bench/scaling.py --self-test
 
-Writes bench/results/scaling.json and prints its table; exit 1 where an exponent is above 1.2.  Each format's opening lines stand
-before each body (bench/hostile_texts.py), so that its parser runs.  CPU time of the process, the least of some runs; a text that
-takes less than FLOOR at the largest size has no exponent.  --share 2/4 takes the second of four parts of the cases.
+Writes bench/results/scaling.json and prints its table; exit 1 where an exponent is above 1.2.
+Each format's opening lines stand before each body (bench/hostile_texts.py), so that its parser
+runs.  CPU time of the process, the least of some runs; a text that takes less than FLOOR at the
+largest size has no exponent.  --share 2/4 takes the second of four parts of the cases.
 """
 
 from __future__ import annotations
@@ -321,7 +323,7 @@ def main(argv=None) -> int:
                     (
                         f"{case.target} | {case.body}: exponent "
                         f"{row.exponent and round(row.exponent, 2)}, "
-                        f"{' '.join('%d:%.3f' % point for point in row.points)}"
+                        f"{' '.join(f'{size}:{spent:.3f}' for size, spent in row.points)}"
                     ),
                     file=sys.stderr,
                     flush=True,
@@ -342,10 +344,9 @@ def main(argv=None) -> int:
         }
     ]
     if not args.no_write:
-        print(
-            f"{machine.write('scaling', {'machine': facts, 'sizes': sizes, 'share': args.share, 'rows': table, 'readme': readme})}"
-            "\n"
-        )
+        results = {"machine": facts, "sizes": sizes, "share": args.share}
+        results.update(rows=table, readme=readme)
+        print(machine.write("scaling", results) + "\n")
     print(machine.markdown(list(table[0]), [list(row.values()) for row in table]))
     return int(high > 0)
 

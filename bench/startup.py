@@ -1,10 +1,12 @@
 #!/usr/bin/env python3
-"""CPU of a hook process (user + system, all its children) over a bare `python3 -I -S`, on the oldest and the newest Python here.
+"""CPU of a hook process (user + system, all its children) over a bare `python3 -I -S`, on the
+oldest and the newest Python here.
 
     python3 bench/startup.py [--n 40] [--python PATH]...
 
-Writes bench/results/startup.json and prints its table.  CPU, not wall time: a loaded machine stretches the one and hardly the other.
-The events alternate, so that a busy minute hits all rows alike.  `folding` stores a text that was never seen before in every run.
+Writes bench/results/startup.json and prints its table.  CPU, not wall time: a loaded machine
+stretches the one and hardly the other. The events alternate, so that a busy minute hits all rows
+alike.  `folding` stores a text that was never seen before in every run.
 """
 
 from __future__ import annotations
@@ -111,7 +113,7 @@ def summary(version: str, values: dict) -> list:
     least = {name: min(spent) for name, spent in values.items()}
     middle = {name: machine.quantile(spent, 0.5) for name, spent in values.items()}
     rows = []
-    for name in values:
+    for name, spent in values.items():
         base = {"gated": "import json", "bare": ""}.get(name, "bare")
         most = {"gated": GATED_MOST_MS, "folding": FOLDING_MOST_MS}.get(name)
         over = [round(kind[name] - kind[base], 1) for kind in (least, middle)] if base else ["", ""]
@@ -119,10 +121,10 @@ def summary(version: str, values: dict) -> list:
             {
                 "python": version,
                 "case": name,
-                "n": len(values[name]),
+                "n": len(spent),
                 "min_ms": round(least[name], 1),
                 "median_ms": round(middle[name], 1),
-                "worst_ms": round(max(values[name]), 1),
+                "worst_ms": round(max(spent), 1),
                 "baseline": base,
                 "min_over_ms": over[0],
                 "median_over_ms": over[1],
@@ -158,7 +160,7 @@ def main(argv=None) -> int:
             "value": f"{row['median_over_ms']:+.1f} ms",
             "baseline": f"over `{'python3 -I -S' if row['baseline'] == 'bare' else 'import json'}`",
             "n": row["n"],
-            "worst": "target %g ms" % row["target_over_ms"],
+            "worst": f"target {row['target_over_ms']:g} ms",
         }
         for row in rows
         if row["target_over_ms"]

@@ -1,23 +1,27 @@
 #!/usr/bin/env python3
 """Is what must be fixed inside the slice?  Measured on real raise sites of any repository.
 
-    python3 bench/sufficiency.py REPO [--sites 60] [--hops 1,2,3] [--budgets 4000,8000,20000,40000] [--drops 0,0.4,0.8]
-                                 [--language python|javascript] [--seed 3] [--out FILE.jsonl] [--svg FILE.svg]
+    python3 bench/sufficiency.py REPO [--sites 60] [--hops 1,2,3] [--drops 0,0.4,0.8]
+        [--budgets 4000,8000,20000,40000] [--language python|javascript] [--seed 3]
+        [--out FILE.jsonl] [--svg FILE.svg]
     python3 bench/sufficiency.py --self-test [--plant edges|oracle]
 
-A symptom is what a user reports: the error's message and one caller's frame, one, two or three calls above the
-raise and in another file; the raise site is never in it.  Rows:
+A symptom is what a user reports: the error's message and one caller's frame, one, two or three
+calls above the raise and in another file; the raise site is never in it.  Rows:
 
-    closure full, closure 2, closure 1 + importers 1    whole files that the import graph reaches from the symptom
-    ranked N                                            the product's slice within N tokens (bytes/4)
-    closure N                                           the same, kept to files the graph reaches
-    no words N                                          ranked, the message replaced by "failed"
-    bare frame N                                        ranked, neither message nor the frame's code line: file, line, function
+    closure full, closure 2, closure 1 + importers 1
+                   whole files that the import graph reaches from the symptom
+    ranked N       the product's slice within N tokens (bytes/4)
+    closure N      the same, kept to files the graph reaches
+    no words N     ranked, the message replaced by "failed"
+    bare frame N   ranked, neither message nor the frame's code line: file, line, function
 
-"files": the raise site's file is in the slice; "lines": the raise itself is among the lines shown.  The negative
-control deletes a share of the import edges (at the first distance).  Rows of ranked slices say how much of them the
-graph carries: where the words of the report carry them, deleting edges does not lower them.  Callers come from sufficiency_oracle.py or sufficiency_js.py, which share no
-code with the slicer.  --self-test runs on a small generated repository and fails when a fault is planted.
+"files": the raise site's file is in the slice; "lines": the raise itself is among the lines
+shown.  The negative control deletes a share of the import edges (at the first distance).  Rows of
+ranked slices say how much of them the graph carries: where the words of the report carry them,
+deleting edges does not lower them.  Callers come from sufficiency_oracle.py or sufficiency_js.py,
+which share no code with the slicer.  --self-test runs on a small generated repository and fails
+when a fault is planted.
 """
 
 from __future__ import annotations
@@ -373,11 +377,8 @@ def run(root: str, args: argparse.Namespace) -> list[dict[str, Any]]:
         1024 if sys.platform != "darwin" else 1 << 20
     )
     print(
-        (
-            "%(repository)s: %(source_files)d files, %(tokens)d tokens, index %(index_cpu_s).2f "
-            "CPU s, peak %(peak_mib)d MiB, seed %(seed)d"
-        )
-        % head
+        f"{head['repository']}: {head['source_files']} files, {head['tokens']} tokens, index "
+        f"{head['index_cpu_s']:.2f} CPU s, peak {head['peak_mib']} MiB, seed {head['seed']}"
     )
     print(table(rows))
     for row in rows:
@@ -417,7 +418,10 @@ def main(argv: list[str] | None = None) -> int:
 
 def arguments(argv: list[str] | None) -> argparse.Namespace:
     """The command line as values."""
-    numbers = lambda kind: lambda text: [kind(part) for part in text.split(",")]
+
+    def numbers(kind):
+        return lambda text: [kind(part) for part in text.split(",")]
+
     parser = argparse.ArgumentParser(description=__doc__.split("\n")[0])
     parser.add_argument("repo", nargs="?")
     parser.add_argument("--sites", type=int, default=60)

@@ -40,6 +40,24 @@ def pytest_configure(config):
         config.pluginmanager.register(long_proofs.Recorder(config))
 
 
+@pytest.hookimpl(tryfirst=True)  # before -m "not slow" looks
+def pytest_collection_modifyitems(items):
+    """`loop(count)`: so many of a test's cases, spread evenly over them, stay in the loop; the
+    rest are slow.
+    """
+    families = {}
+    for item in items:
+        mark = item.get_closest_marker("loop")
+        if mark:
+            family = (item.path, getattr(item, "originalname", item.name), mark.args[0])
+            families.setdefault(family, []).append(item)
+    for (_, _, count), cases in families.items():
+        kept = {n * len(cases) // count for n in range(count)}
+        for number, item in enumerate(cases):
+            if number not in kept:
+                item.add_marker(pytest.mark.slow)
+
+
 @pytest.hookimpl(hookwrapper=True)
 def pytest_runtest_protocol(item):
     """One test with its fixtures gets LIMIT_S; then it fails where it hangs, and the session

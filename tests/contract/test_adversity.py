@@ -74,6 +74,7 @@ def rows(table):
 
 @pytest.mark.parametrize("script", ["post_tool_use.py", "session_start.py", "session_end.py"])
 @pytest.mark.parametrize("streams", STREAMS)
+@pytest.mark.loop(4)
 def test_a_hook_ends_with_0_whatever_its_streams_are(plugin_root, state, streams, script):
     for data in (json.dumps(event()).encode(), b"not json"):
         done = started(plugin_root, script, data=data, streams=streams)
@@ -99,6 +100,7 @@ def test_a_hook_ends_with_0_whatever_its_streams_are(plugin_root, state, streams
     ],
     ids=lambda words: "-".join(words)[:24],
 )
+@pytest.mark.loop(6)
 def test_a_command_ends_with_0_or_2_and_one_line_whatever_its_streams_are(
     plugin_root, state, arguments, streams
 ):
@@ -183,10 +185,12 @@ def test_a_persisted_pipe_is_not_waited_for(run_hook, state, folder):
     ],
     ids=["blank lines", "other blanks", "escape", "crlf", "emoji"],
 )
+@pytest.mark.loop(2)
 def test_a_persisted_file_trimmed_by_the_client_is_the_same_file(run_hook, state, folder, shown):
     assert run_hook("post_tool_use", persisted(folder, shown.encode(), shown))[0]
 
 
+@pytest.mark.slow
 def test_the_recall_file_stays_what_it_was(run_hook, state, folder):
     """2.1.121 goes on writing to its file while a background process of the command prints; and
     a file of our name may be somebody else's.
@@ -230,6 +234,7 @@ def test_numbers_and_files_that_are_none_are_one_line(plugin_root, state, argume
     assert len(done.stderr) < 500
 
 
+@pytest.mark.slow
 def test_every_spelling_of_a_handle_is_a_page_fault_of_its_receipt(
     run_hook, plugin_root, state, monkeypatch
 ):

@@ -41,12 +41,10 @@ def planted(root, module, function, code):
     """Make a function of an operator run `code` before its own body."""
     path = os.path.join(root, "hooks", "contextkernel", *module.split(".")) + ".py"
     with open(path, "a", encoding="utf-8") as file:
+        body = "".join(f"    {line}\n" for line in code.rstrip().split("\n"))
         file.write(
-            (
-                "\n\n_before = %s\n\n\ndef %s(*given, **named):\n%s    return _before(*given, "
-                "**named)\n"
-            )
-            % (function, function, "".join(f"    {line}\n" for line in code.rstrip().split("\n")))
+            f"\n\n_before = {function}\n\n\ndef {function}(*given, **named):\n"
+            f"{body}    return _before(*given, **named)\n"
         )
 
 
@@ -105,6 +103,7 @@ def start(state):
         yield begin
 
 
+@pytest.mark.loop(1)
 def test_the_resident_lane_goes_on(start, slow_root, state):
     server = start(slow_root)
     server.send(call("slow", post(tool_response=response(LONG))))
@@ -136,6 +135,7 @@ def test_the_resident_lane_goes_on(start, slow_root, state):
     assert not list((state / "blobs").rglob("*.tmp"))
 
 
+@pytest.mark.slow
 def test_calls_behind_a_slow_one_do_not_add_up(start, slow_root, state):
     server = start(slow_root)
     began = time.monotonic()
@@ -150,6 +150,7 @@ def test_calls_behind_a_slow_one_do_not_add_up(start, slow_root, state):
     assert "CPU limit reached in an earlier call" in named
 
 
+@pytest.mark.loop(1)
 def test_the_script_lane(slow_root, state):
     event = {
         "session_id": "s",
@@ -168,6 +169,7 @@ def test_the_script_lane(slow_root, state):
 
 
 @pytest.mark.skipif(client.SHELLS["bash"] is None, reason="needs bash")
+@pytest.mark.loop(1)
 def test_the_failure_lane(slow_root, state, tmp_path):
     wrapper = shell_prefix.place(str(state), slow_root, sys.executable)
     (tmp_path / "long.txt").write_text(LONG + "\n")
@@ -176,6 +178,7 @@ def test_the_failure_lane(slow_root, state, tmp_path):
     assert rows_of(state) == ["CPU limit reached in normalize > plain"]
 
 
+@pytest.mark.slow
 def test_the_command_line(slow_root, state):
     done = subprocess.run(
         [
@@ -201,6 +204,7 @@ def test_the_command_line(slow_root, state):
 
 
 @pytest.mark.parametrize("kind", sorted(ENDLESS))
+@pytest.mark.loop(1)
 def test_the_symptom_of_a_slice(kind, own_plugin_root, state, tmp_path):
     planted(own_plugin_root, "slicing.symptom.text", "read", ENDLESS[kind])
     (tmp_path / "repo").mkdir()
@@ -228,6 +232,7 @@ def test_the_symptom_of_a_slice(kind, own_plugin_root, state, tmp_path):
 
 
 @pytest.mark.parametrize("kind", sorted(ENDLESS))
+@pytest.mark.slow
 def test_the_symptom_of_a_cut_failure(kind, own_plugin_root, state):
     planted(own_plugin_root, "slicing.symptom.text", "read", ENDLESS[kind])
     text = (
@@ -254,6 +259,7 @@ def test_the_symptom_of_a_cut_failure(kind, own_plugin_root, state):
         ("import os\nos._exit(5)\n", "ended"),
     ],
 )
+@pytest.mark.loop(1)
 def test_an_operator_that_fails(code, why, start, own_plugin_root, state):
     planted(own_plugin_root, "normalize.formats.plain", "plan", code)
     server = start(own_plugin_root)
@@ -275,7 +281,8 @@ def test_an_operator_that_fails(code, why, start, own_plugin_root, state):
     }
     assert plugin.run_script(own_plugin_root, "post_tool_use.py", event).stdout == b""
     rows = rows_of(state)
-    assert len(rows) == 2 and all(why in row for row in rows), rows
+    assert len(rows) == 2, rows
+    assert all(why in row for row in rows), rows
 
 
 # -- the limit itself ------------------------------------------------------------------------------
@@ -316,6 +323,7 @@ def test_nothing_is_left_open():
         os.waitpid(-1, os.WNOHANG)
 
 
+@pytest.mark.slow
 def test_what_takes_no_cpu_is_ended_by_the_clock(start, own_plugin_root, state):
     planted(own_plugin_root, "normalize.formats.plain", "plan", "import time\ntime.sleep(1000)\n")
     server = start(own_plugin_root)
@@ -340,6 +348,7 @@ def test_what_takes_no_cpu_is_ended_by_the_clock(start, own_plugin_root, state):
 
 
 @pytest.mark.parametrize("lines", [2000, 200000])
+@pytest.mark.loop(1)
 def test_an_ordinary_large_text_has_time(lines):
     from contextkernel.handlers import operators
 

@@ -98,6 +98,7 @@ def receipts(state):
 # -- nothing changes -------------------------------------------------------------------------------
 @pytest.mark.parametrize("interpreter", INTERPRETERS)
 @pytest.mark.parametrize("code", [0, 1, 2, 42, 126, 127, 137, 143, 255])
+@pytest.mark.loop(4)
 def test_exit_codes(play, interpreter, code):
     if INTERPRETERS[interpreter] and not shutil.which(INTERPRETERS[interpreter][0]):
         pytest.skip("no " + interpreter)
@@ -125,6 +126,7 @@ def test_exit_codes(play, interpreter, code):
         "exported; echo $?",
     ],
 )
+@pytest.mark.loop(5)
 def test_text_and_code_are_the_same(play, command):
     ours, plain = play(command, env=ODD_ENVIRONMENT)
     assert (ours.code, without_pids(ours.text)) == (plain.code, without_pids(plain.text))
@@ -134,6 +136,7 @@ def test_text_and_code_are_the_same(play, command):
 @pytest.mark.parametrize(
     "name", ["KILL", "TERM", "INT", "HUP", "PIPE", "USR1", "ABRT", "SEGV", "ALRM"]
 )
+@pytest.mark.loop(3)
 def test_a_shell_that_ends_by_a_signal(play, tmp_path, interpreter, name):
     if INTERPRETERS[interpreter] and not shutil.which(INTERPRETERS[interpreter][0]):
         pytest.skip("no " + interpreter)
@@ -195,6 +198,7 @@ def test_a_locale_that_is_not_installed(state, plugin_root, tmp_path, monkeypatc
         {"SHELLOPTS": "errexit"},
     ],
 )
+@pytest.mark.loop(3)
 def test_exported_shell_options_are_the_commands(play, command, options):
     ours, plain = play(command, env=options)
     assert ours.code == plain.code
@@ -295,6 +299,7 @@ def waited(condition, seconds=10):
 
 @pytest.mark.parametrize("interpreter", ["installed", "dash"])
 @pytest.mark.parametrize("name", ["TERM", "INT", "HUP"])
+@pytest.mark.loop(2)
 def test_a_signal_reaches_the_command(wrapper, tmp_path, name, interpreter):
     if INTERPRETERS[interpreter] and not shutil.which(INTERPRETERS[interpreter][0]):
         pytest.skip("no " + interpreter)
@@ -327,6 +332,7 @@ def test_a_command_that_dies_of_a_signal(wrapper, tmp_path, name):
 
 
 @pytest.mark.parametrize("name", ["TERM", "INT", "HUP"])
+@pytest.mark.loop(1)
 def test_a_signal_to_the_whole_group(wrapper, tmp_path, name):
     """bash's `wait` may say -1 then, which would be exit 255: often on a busy machine."""
     burners = [subprocess.Popen([sys.executable, "-c", "while True: pass"]) for _ in range(2)]
@@ -337,7 +343,7 @@ def test_a_signal_to_the_whole_group(wrapper, tmp_path, name):
             process = client.started(
                 [wrapper, client.argument("echo ready; exec sleep 30", str(tmp_path))], out
             )
-            assert waited(lambda: os.path.getsize(out) > 0)
+            assert waited(lambda out=out: os.path.getsize(out) > 0)
             os.killpg(process.pid, getattr(signal, "SIG" + name))
             codes.append(process.wait(timeout=20))
     finally:
@@ -360,6 +366,7 @@ def test_a_signal_to_the_whole_group(wrapper, tmp_path, name):
         "trap 'echo x; exit 7' XCPU; kill -XCPU 0; sleep 1",
     ],
 )
+@pytest.mark.loop(2)
 def test_a_command_that_signals_its_group(play, command):
     ours, plain = play(command)
     assert ours == plain
@@ -396,6 +403,7 @@ def test_hook_commands_and_server_starts_are_replaced_by_exec(wrapper, tmp_path,
         ("printf %s, '{root}/server.py' z", None),
     ],
 )
+@pytest.mark.loop(2)
 def test_a_server_start_of_a_client_that_does_not_quote(wrapper, given, wanted):
     root = "/odd & 'place' of $y \"z\"" if wanted is not None else "/odd place"
     env = dict(
@@ -438,6 +446,7 @@ def test_a_bash_call_without_a_snapshot(wrapper, tmp_path):
 # -- after a long failure --------------------------------------------------------------------------
 @pytest.mark.parametrize("kind", ["pytest", "jest", "cargo", "go", "log"])
 @pytest.mark.parametrize("lines", [700, 6000])
+@pytest.mark.loop(3)
 def test_a_failing_run(play, state, kind, lines):
     ours, plain = play(client.failing(kind, lines))
     text = rewritten(ours)
@@ -486,6 +495,7 @@ def test_the_same_output_gives_the_same_bytes(play):
         f"{LONG}; exec false",
     ],
 )
+@pytest.mark.loop(3)
 def test_ways_to_fail(play, command):
     ours, plain = play(command)
     assert ours.code == plain.code
@@ -571,6 +581,7 @@ def test_what_a_process_in_the_background_writes_later_is_kept(play, tmp_path):
     assert waited(lambda: (tmp_path / "out0").read_bytes() == ours.text + b"late\n")
 
 
+@pytest.mark.slow
 def test_a_file_that_never_rests_is_left_alone(play):
     ours, _ = play(
         (
@@ -610,7 +621,10 @@ def test_zsh(play):
 def test_the_shell_that_the_client_would_have_started(wrapper, tmp_path, override, shell, wanted):
     for name in ("my-bash", "my-zsh"):
         os.symlink(client.SHELLS["bash"], str(tmp_path / name))
-    path = lambda name: str(tmp_path / name) if "-" in name else client.SHELLS["bash"]
+
+    def path(name):
+        return str(tmp_path / name) if "-" in name else client.SHELLS["bash"]
+
     ours = client.ran(
         [wrapper, client.argument("echo $BASH; exit 3", str(tmp_path))],
         str(tmp_path / "out"),
@@ -633,6 +647,7 @@ def test_the_plugin_is_gone(state, own_plugin_root, tmp_path):
     assert ours.text.startswith(b"=====")
 
 
+@pytest.mark.slow
 def test_the_plugin_moved_into_the_clients_cache(state, own_plugin_root, tmp_path):
     copy = shell_prefix.place(str(state), own_plugin_root, sys.executable)
     target = tmp_path / "config" / "plugins" / "cache" / "market" / "context-kernel" / "9.9.9"
@@ -702,6 +717,7 @@ def test_the_store_cannot_be_written(state, wrapper, tmp_path, mount):
     assert not receipts(state)
 
 
+@pytest.mark.slow
 def test_an_agent_that_is_to_see_raw_text(state, play):
     shell_prefix.leave_note(str(state), LONG, "s-7")
     ours, plain = play(LONG, env={"CLAUDE_CODE_SESSION_ID": "s-8"})
@@ -712,6 +728,7 @@ def test_an_agent_that_is_to_see_raw_text(state, play):
     rewritten(ours)
 
 
+@pytest.mark.slow
 def test_while_a_judge_runs_failures_stay_raw(state, play, run_hook):
     event = {
         "session_id": "s-9",

@@ -99,6 +99,7 @@ VOLATILE = (
         "declare -F; export -p | md5sum; false",
     ],
 )
+@pytest.mark.loop(5)
 def test_variables(play, command, env, monkeypatch, request):
     monkeypatch.delenv("OLDPWD", raising=False)
     if "OLDPWD" in env and "old bash" in request.node.name:
@@ -125,12 +126,14 @@ def test_variables(play, command, env, monkeypatch, request):
         "kill -QUIT 0; sleep 1",
     ],
 )
+@pytest.mark.loop(4)
 def test_groups(play, command):
     ours, plain = play("ulimit -c 0; " + command)
     assert ours == plain
 
 
 @pytest.mark.parametrize("last", ["exit 3", "exit 137", "kill -TERM $$", "true"])
+@pytest.mark.loop(2)
 def test_a_command_that_is_stopped_and_goes_on(play, last):
     ours, plain = play("(sleep 0.4; kill -CONT $$) & kill -STOP $$; echo after; " + last)
     assert ours == plain
@@ -138,6 +141,7 @@ def test_a_command_that_is_stopped_and_goes_on(play, last):
 
 
 @pytest.mark.parametrize("code", [0, 1, 2, 42, 126, 127, 129, 137, 143, 255])
+@pytest.mark.loop(3)
 def test_exit_codes(play, code):
     ours, plain = play(f"echo out; echo err >&2; exit {code:d}")
     assert ours == plain == (code, b"out\nerr\n")
@@ -146,6 +150,7 @@ def test_exit_codes(play, code):
 @pytest.mark.parametrize(
     "name", ["KILL", "TERM", "INT", "HUP", "PIPE", "USR1", "ABRT", "SEGV", "ALRM"]
 )
+@pytest.mark.loop(3)
 def test_a_shell_that_ends_by_a_signal(play, name):
     ours, plain = play(f"echo out; ulimit -c 0; kill -s {name} $$; sleep 5")
     assert ours == plain == (-getattr(signal, "SIG" + name), b"out\n")
@@ -160,6 +165,7 @@ def test_a_long_failure(play):
 
 
 @pytest.mark.parametrize("name", ["KILL", "TERM"])
+@pytest.mark.loop(2)
 def test_a_long_output_and_a_signal(play, name):
     ours, plain = play(f"{LONG}; kill -s {name} $$")
     assert ours.code == plain.code == -getattr(signal, "SIG" + name)
@@ -168,6 +174,7 @@ def test_a_long_output_and_a_signal(play, name):
 
 @pytest.mark.parametrize("name", ["TERM", "INT", "HUP", "USR1", "QUIT"])
 @pytest.mark.parametrize("to", [os.kill, os.killpg], ids=["process", "group"])
+@pytest.mark.loop(3)
 def test_a_signal_of_the_clients_reaches_the_command(wrapper, tmp_path, name, to):
     command = (
         f"trap 'echo got {name}; exit 7' {name}; echo ready; for i in 1 2 3 4 5 6 7 8 9; do "
@@ -201,6 +208,7 @@ def test_a_signal_of_the_clients_reaches_the_command(wrapper, tmp_path, name, to
 @pytest.mark.parametrize(
     "command", ["echo out; exit 3", "exit 0", "kill -TERM $$", "printenv LC_ALL LC_CTYPE; false"]
 )
+@pytest.mark.loop(4)
 def test_a_locale_that_is_not_installed(play, command, env):
     ours, plain = play(command, env)
     assert ours == plain
@@ -356,6 +364,7 @@ def folders(tmp_path):
 
 
 @pytest.mark.parametrize("order", ["abc", "bac", "cba"])
+@pytest.mark.loop(1)
 def test_each_settings_file_keeps_its_own_prefix(plugin_root, state, tmp_path, folders, order):
     by_name = {folder.name: folder for folder in folders}
     before = {
@@ -400,6 +409,7 @@ def test_a_prefix_that_the_user_gave_up_is_not_chained_again(plugin_root, state,
     assert b"Your own prefix" not in switched(plugin_root, "on", ["--yes"], env).stdout
 
 
+@pytest.mark.slow
 def test_an_update_reaches_every_wrapper(plugin_root, own_plugin_root, state, folders):
     for folder in folders:
         switched(plugin_root, "on", ["--yes"], {"CLAUDE_CONFIG_DIR": str(folder)})
@@ -409,6 +419,7 @@ def test_an_update_reaches_every_wrapper(plugin_root, own_plugin_root, state, fo
         assert (state / "lane" / ("where" + key)).read_text().split("\n")[1] == own_plugin_root
 
 
+@pytest.mark.slow
 def test_a_second_settings_file_that_shared_the_first_ones_wrapper(plugin_root, state, folders):
     """As an older version left it: both name the same wrapper, and only journals tell them
     apart.

@@ -6,6 +6,7 @@ from __future__ import annotations
 
 import json
 import os
+import pathlib
 import subprocess
 import sys
 
@@ -62,6 +63,7 @@ def ours(state):
 
 
 @pytest.mark.parametrize("style", STYLES)
+@pytest.mark.loop(2)
 def test_on_adds_one_key_and_off_restores_the_bytes(switch, state, config, style):
     config.write_bytes(STYLES[style])
     os.chmod(str(config), 0o640)
@@ -90,10 +92,10 @@ def test_no_settings_file_before_none_after(switch, config):
 def test_on_twice_is_on_once(switch, state, config):
     config.write_bytes(STYLES["two blanks"])
     switch("on", "--yes")
-    first, wrapper = config.read_bytes(), open(ours(state), "rb").read()
+    first, wrapper = config.read_bytes(), pathlib.Path(ours(state)).read_bytes()
     switch("on", "--yes")
     assert config.read_bytes() == first
-    assert open(ours(state), "rb").read() == wrapper
+    assert pathlib.Path(ours(state)).read_bytes() == wrapper
     switch("off")
     switch("off")
     assert config.read_bytes() == STYLES["two blanks"]

@@ -97,6 +97,7 @@ def test_every_registered_script_is_there():
 
 @pytest.mark.parametrize("event", HOSTILE.values(), ids=HOSTILE.keys())
 @pytest.mark.parametrize("script", SCRIPTS)
+@pytest.mark.loop(12)
 def test_a_hostile_event_passes_in_silence(run_hook, script, event):
     reply, stderr = run_hook(script, event)
     assert "Traceback" not in stderr
@@ -128,6 +129,7 @@ def test_no_hook_ever_decides_on_a_permission(run_hook):
         assert "permissionDecision" not in json.dumps(reply)
 
 
+@pytest.mark.slow
 def test_a_read_only_plugin_folder_works(run_hook, own_plugin_root, state):
     before = plugin.files_of(own_plugin_root)
     first = run_hook("post_tool_use", bash_event(), root=own_plugin_root, read_only=True)

@@ -100,6 +100,7 @@ def every_command(root, python):
     "shell", [name for name in ("/bin/sh", "/bin/bash") if os.path.exists(name)]
 )
 @pytest.mark.parametrize("lost", sorted(LOST))
+@pytest.mark.loop(2)
 def test_nothing_is_blocked_and_nothing_said(lost, shell, own_plugin_root, state, tmp_path):
     if lost == "the interpreter's right to run" and os.geteuid() == 0 and sys.platform == "darwin":
         pytest.skip("root may run it")
@@ -123,6 +124,7 @@ def test_nothing_is_blocked_and_nothing_said(lost, shell, own_plugin_root, state
         assert (done.returncode, done.stdout, done.stderr) == (0, b"", b""), (name, command)
 
 
+@pytest.mark.slow
 def test_what_is_there_still_answers(own_plugin_root, state):
     for hooks in (
         events.settings_hooks(plugin.BASE_PYTHON, own_plugin_root),
@@ -143,7 +145,8 @@ def test_what_is_there_still_answers(own_plugin_root, state):
             env=plugin.environment(own_plugin_root, {"PLUGIN_ROOT": own_plugin_root}),
             timeout=60,
         )
-        assert done.returncode == 0 and b"recall" in done.stdout, command
+        assert done.returncode == 0, command
+        assert b"recall" in done.stdout, command
 
 
 # -- what earlier versions wrote -------------------------------------------------------------------

@@ -89,6 +89,7 @@ ODD = [
 
 @pytest.mark.parametrize("in_git", [True, False])
 @pytest.mark.parametrize("name", ODD)
+@pytest.mark.loop(4)
 def test_an_odd_name_is_shown_so_that_a_shell_reads_the_file(name, in_git, repo, asked):
     put(repo, name)
     if in_git:
@@ -141,6 +142,7 @@ def a_link_to_a_fifo(path):
 @pytest.mark.parametrize("in_git", [True, False])
 @pytest.mark.parametrize("make", [a_fifo, a_socket, a_link_to_zero, a_link_to_a_fifo])
 @pytest.mark.parametrize("name", ["odd.py", ".gitignore", "sub/.gitignore", "sub/odd.py"])
+@pytest.mark.loop(4)
 def test_what_is_no_file_is_named_and_not_opened(name, make, in_git, repo, asked):
     os.mkdir(os.path.join(repo, "sub"))
     put(repo, b"sub/in.py")
@@ -199,6 +201,7 @@ def test_a_file_that_becomes_something_else_after_it_was_listed(swap, repo, tmp_
 
 @pytest.mark.parametrize("in_git", [True, False])
 @pytest.mark.parametrize("name, depth", [("e", 1200), ("e", 1900), ("long-name-" * 20, 40)])
+@pytest.mark.loop(1)
 def test_deep_folders(name, depth, in_git, repo, asked):
     if in_git:
         subprocess.run(["git", "-C", repo, "init", "-q"], check=True)
@@ -242,6 +245,7 @@ PATTERNS = [
 
 
 @pytest.mark.parametrize("pattern", PATTERNS)
+@pytest.mark.loop(5)
 def test_no_pattern_raises_or_grows(pattern):
     before = time.process_time()
     rules = ignore.rules_of(pattern)
@@ -250,6 +254,7 @@ def test_no_pattern_raises_or_grows(pattern):
     assert time.process_time() - before < 5
 
 
+@pytest.mark.slow
 def test_many_patterns_on_many_files_come_to_an_end():
     work = ignore.Work(200_000)
     rules = ignore.rules_of("\n".join(f"*{number:d}*a*b*c*" for number in range(3000)), work)
@@ -365,6 +370,7 @@ DAMAGES = (
 @pytest.mark.parametrize(
     "seed", range(len(DAMAGES)), ids=lambda seed: f"{seed:d} {DAMAGES[seed].__name__}"
 )
+@pytest.mark.loop(3)
 def test_a_damaged_index_is_begun_anew(seed, repo, asked, state, monkeypatch):
     if os.name == "nt":
         pytest.skip("POSIX files")

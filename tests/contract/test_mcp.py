@@ -34,6 +34,25 @@ def server(start):
     return start()
 
 
+@pytest.fixture(scope="module")
+def shared(plugin_root, tmp_path_factory):
+    """One server for the tests that only ask; `kept` fills its store."""
+    folder = str(tmp_path_factory.mktemp("shared"))
+    with serving() as servers:
+        servers.append(Server(plugin_root, env={"CK_DATA": folder}))
+        servers[0].folder = folder
+        yield servers[0]
+
+
+@pytest.fixture
+def kept(shared, monkeypatch):
+    """put(bytes) -> handle, in the store of the shared server."""
+    from contextkernel.store import blobs
+
+    monkeypatch.setenv("CK_DATA", shared.folder)
+    return blobs.put
+
+
 @pytest.fixture
 def store(state):
     """put(bytes) -> handle, in the store that the server of this test uses."""
@@ -77,8 +96,8 @@ LONG = "\n".join(
         ([], "2025-11-25"),
     ],
 )
-def test_initialize(server, asked, given):
-    result = server.ask(
+def test_initialize(shared, asked, given):
+    result = shared.ask(
         "initialize",
         {"protocolVersion": asked, "capabilities": {}, "clientInfo": {"name": "t", "version": "1"}},
     )["result"]
@@ -89,21 +108,21 @@ def test_initialize(server, asked, given):
     assert len(result["instructions"]) < 4096
 
 
-def test_discover_is_refused_so_that_the_client_falls_back(server):
+def test_discover_is_refused_so_that_the_client_falls_back(shared):
     assert (
-        server.ask(
+        shared.ask(
             "server/discover", {"_meta": {"io.modelcontextprotocol/protocolVersion": "2026-07-28"}}
         )["error"]["code"]
         == -32601
     )
     assert (
-        server.ask("initialize", {"protocolVersion": "2025-11-25"}, 2)["result"]["protocolVersion"]
+        shared.ask("initialize", {"protocolVersion": "2025-11-25"}, 2)["result"]["protocolVersion"]
         == "2025-11-25"
     )
 
 
-def test_ping_and_unknown_methods(server):
-    assert server.ask("ping")["result"] == {}
+def test_ping_and_unknown_methods(shared):
+    assert shared.ask("ping")["result"] == {}
     for method in (
         "resources/list",
         "prompts/list",
@@ -112,8 +131,8 @@ def test_ping_and_unknown_methods(server):
         "notifications/initialized",
         "x",
     ):
-        assert server.ask(method)["error"]["code"] == -32601
-    assert server.ask("ping", None, "text-id")["id"] == "text-id"
+        assert shared.ask(method)["error"]["code"] == -32601
+    assert shared.ask("ping", None, "text-id")["id"] == "text-id"
 
 
 def test_notifications_are_never_answered(server):
@@ -177,6 +196,7 @@ def test_notifications_are_never_answered(server):
     ],
     ids=lambda line: repr(line[:48]),
 )
+@pytest.mark.loop(6)
 def test_survives(server, line):
     server.send(line)
     assert server.alive()
@@ -221,6 +241,7 @@ def test_batch_with_a_tool(server, store):
     assert second["result"] == {}
 
 
+@pytest.mark.slow
 def test_line_of_100_megabytes(server):
     size = 100 << 20
     server.process.stdin.write(
@@ -269,8 +290,8 @@ def test_starts_on(start, python):
 
 
 # -- tools ------------------------------------------------------------------------------------
-def test_listed_tools(server):
-    tools = {tool["name"]: tool for tool in server.ask("tools/list")["result"]["tools"]}
+def test_listed_tools(shared):
+    tools = {tool["name"]: tool for tool in shared.ask("tools/list")["result"]["tools"]}
     assert list(tools) == ["recall", "kernel_repo_slice", "kernel_slice"], (
         "the tool for hooks stays hidden"
     )
@@ -289,10 +310,10 @@ def test_listed_tools(server):
     assert set(tools["kernel_slice"]["inputSchema"]["properties"]) == {"file", "symbol", "budget"}
 
 
-def test_what_every_session_pays(server):
+def test_what_every_session_pays(shared):
     """330 tokens (bytes / 4) for descriptions, schemas and instructions together."""
-    said = server.ask("initialize", {})["result"]["instructions"]
-    for tool in server.ask("tools/list", None, 2)["result"]["tools"]:
+    said = shared.ask("initialize", {})["result"]["instructions"]
+    for tool in shared.ask("tools/list", None, 2)["result"]["tools"]:
         said += json.dumps(
             {name: tool[name] for name in ("name", "description", "inputSchema")},
             separators=(",", ":"),
@@ -321,27 +342,27 @@ def test_what_every_session_pays(server):
         ("kernel_slice", {"file": __file__, "symbol": "--help"}, "symbol: a name"),
     ],
 )
-def test_wrong_calls_say_why_in_one_line(server, name, arguments, words):
-    result = server.call(name, arguments)
+def test_wrong_calls_say_why_in_one_line(shared, name, arguments, words):
+    result = shared.call(name, arguments)
     assert result["isError"] is True
     text = result["content"][0]["text"]
     assert words in text
     assert "\n" not in text
 
 
-def test_unknown_tools_are_an_error(server):
+def test_unknown_tools_are_an_error(shared):
     for name in ("nothing", "", None, 5, "hooks"):
-        assert server.ask("tools/call", {"name": name, "arguments": {}})["error"]["code"] == -32602
+        assert shared.ask("tools/call", {"name": name, "arguments": {}})["error"]["code"] == -32602
 
 
 # -- recall -----------------------------------------------------------------------------------
-def test_recall_is_exact(server, store, state):
+def test_recall_is_exact(shared, kept):
     text = "\x1b[31mred\x1b[0m\r\nzwei ä \u2028 \U0001f600\n\n\ttab\x0c\nno newline at the end"
-    assert server.text("recall", {"handle": store(text.encode())}) == text
+    assert shared.text("recall", {"handle": kept(text.encode())}) == text
 
 
-def test_recall_takes_a_handle_as_the_model_writes_it(server, store):
-    handle = store(b"text")
+def test_recall_takes_a_handle_as_the_model_writes_it(shared, kept):
+    handle = kept(b"text")
     for form in (
         handle,
         handle[:8],
@@ -350,14 +371,15 @@ def test_recall_takes_a_handle_as_the_model_writes_it(server, store):
         handle.upper(),
         f" {handle} ",
     ):
-        assert server.text("recall", {"handle": form}) == "text"
+        assert shared.text("recall", {"handle": form}) == "text"
 
 
-def test_recall_of_bytes_that_are_no_text_is_sound(server, store):
-    assert server.text("recall", {"handle": store(b"a\xff\xc3\x00b")}) == "a\ufffd\ufffd\0b"
+def test_recall_of_bytes_that_are_no_text_is_sound(shared, kept):
+    assert shared.text("recall", {"handle": kept(b"a\xff\xc3\x00b")}) == "a\ufffd\ufffd\0b"
 
 
 @pytest.mark.parametrize("client, cap", [("claude", 50000), ("codex", 10000)])
+@pytest.mark.loop(1)
 def test_pages_join_to_the_original(start, store, client, cap):
     server = start("--client", client)
     text = LONG + "\n" + "é" * 70000 + "\nlast\n"
@@ -390,44 +412,44 @@ def test_pages_join_to_the_original(start, store, client, cap):
         ("2+1-3", "\nc\n"),
     ],
 )
-def test_recall_lines(server, store, lines, text):
-    assert server.text("recall", {"handle": store(b"a\nb\nc\nd\n"), "lines": lines}) == text
+def test_recall_lines(shared, kept, lines, text):
+    assert shared.text("recall", {"handle": kept(b"a\nb\nc\nd\n"), "lines": lines}) == text
 
 
 @pytest.mark.parametrize("lines", ["0", "5", "3-2", "x", "-1", "1-2-3", "99-100"])
-def test_recall_of_no_lines(server, store, lines):
-    result = server.call("recall", {"handle": store(b"a\nb\nc\nd\n"), "lines": lines})
+def test_recall_of_no_lines(shared, kept, lines):
+    result = shared.call("recall", {"handle": kept(b"a\nb\nc\nd\n"), "lines": lines})
     assert result["isError"]
     assert "lines:" in result["content"][0]["text"]
 
 
-def test_recall_grep(server, store):
-    handle = store(b"alpha 1\nbeta 2\nalpha 3\n" + b"x" * 5000 + b"needle" + b"y" * 5000 + b"\n")
+def test_recall_grep(shared, kept):
+    handle = kept(b"alpha 1\nbeta 2\nalpha 3\n" + b"x" * 5000 + b"needle" + b"y" * 5000 + b"\n")
     assert (
-        server.text("recall", {"handle": handle, "grep": r"alpha \d"}) == "1:alpha 1\n3:alpha 3\n"
+        shared.text("recall", {"handle": handle, "grep": r"alpha \d"}) == "1:alpha 1\n3:alpha 3\n"
     )
     assert (
-        server.text("recall", {"handle": handle, "grep": "alpha", "lines": "2-4"}) == "3:alpha 3\n"
+        shared.text("recall", {"handle": handle, "grep": "alpha", "lines": "2-4"}) == "3:alpha 3\n"
     )
-    assert "no match in lines 1-4" in server.text("recall", {"handle": handle, "grep": "gamma"})
-    wide = server.text("recall", {"handle": handle, "grep": "needle"})
+    assert "no match in lines 1-4" in shared.text("recall", {"handle": handle, "grep": "gamma"})
+    wide = shared.text("recall", {"handle": handle, "grep": "needle"})
     assert wide.startswith("4:x")
     assert "needle" in wide
     assert "characters 4801-6800 of 10006" in wide
     assert len(wide) < 2200
     assert (
         "regular expression"
-        in server.call("recall", {"handle": handle, "grep": "("})["content"][0]["text"]
+        in shared.call("recall", {"handle": handle, "grep": "("})["content"][0]["text"]
     )
 
 
-def test_grep_pages(server, store):
-    handle = store(LONG.encode())
-    text = server.text("recall", {"handle": handle, "grep": "compiling"})
+def test_grep_pages(shared, kept):
+    handle = kept(LONG.encode())
+    text = shared.text("recall", {"handle": handle, "grep": "compiling"})
     assert len(text) < 50000
     following = int(text.rpartition("lines ")[2].partition("-")[0])
     assert text.count("\n") == following - 1 < 3000
-    assert server.text(
+    assert shared.text(
         "recall", {"handle": handle, "grep": "compiling", "lines": f"{following}-"}
     ).startswith(f"{following}:")
 
@@ -495,13 +517,13 @@ def test_recall_says_what_an_expired_handle_was(server, state):
 
 
 # -- hooks ------------------------------------------------------------------------------------
-def test_no_opinion_is_the_quietest_reply(server):
-    assert server.text("hook", post()) == QUIET
-    assert server.text("hook", {"hook_event_name": "Stop", "session_id": "s"}) == QUIET
-    assert server.text("hook", {"hook_event_name": "NoSuchEvent"}) == QUIET
-    assert server.text("hook", {}) == QUIET
-    assert server.text("hook", {"hook_event_name": "PreCompact"}) == ""
-    assert server.text("hook", {"hook_event_name": "PostCompact"}) == ""
+def test_no_opinion_is_the_quietest_reply(shared):
+    assert shared.text("hook", post()) == QUIET
+    assert shared.text("hook", {"hook_event_name": "Stop", "session_id": "s"}) == QUIET
+    assert shared.text("hook", {"hook_event_name": "NoSuchEvent"}) == QUIET
+    assert shared.text("hook", {}) == QUIET
+    assert shared.text("hook", {"hook_event_name": "PreCompact"}) == ""
+    assert shared.text("hook", {"hook_event_name": "PostCompact"}) == ""
 
 
 def test_hook_replaces_what_the_script_would(server, run_hook):
@@ -572,7 +594,9 @@ SLOW = """
 import os, subprocess, sys, time
 def main(argv):
     with open(os.environ["CK_TEST_PIDS"], "a") as handle:
-        handle.write("%d %d\\n" % (os.getpid(), subprocess.Popen(["sleep", "60"], stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL).pid))
+        nothing = subprocess.DEVNULL
+        child = subprocess.Popen(["sleep", "60"], stdout=nothing, stderr=nothing)
+        handle.write("%d %d\\n" % (os.getpid(), child.pid))
     for step in range(int(os.environ.get("CK_TEST_STEPS", "600"))):
         sys.stderr.write("step %d\\n" % step)
         sys.stderr.flush()
@@ -668,16 +692,14 @@ def test_cancelled_call_ends_its_children_and_is_not_answered(slow):
     )
     assert gone(pids)
     assert server.alive()
-    time.sleep(0.3)
-    assert [message["id"] for message in server.messages] == [
-        "alive",
-        "alive",
-    ]
-    assert server.said.empty()
+    assert server.end() == 0
+    assert [message["id"] for message in server.messages] == ["alive", "alive"]
+    assert server.said.empty(), "it answered before it left"
 
 
 @needs_proc
 @pytest.mark.parametrize("how", ["eof", "SIGTERM", "SIGINT"])
+@pytest.mark.loop(1)
 def test_leaving_ends_the_children(slow, how):
     server = slow()
     server.slice(1)
@@ -731,6 +753,7 @@ def test_hooks_are_answered_while_slices_run(slow):
     assert sorted(spent)[25] < 0.02, f"{1000 * sorted(spent)[25]:.1f} ms"
 
 
+@pytest.mark.slow
 def test_calls_under_way_are_answered_at_the_end_of_input(start, store):
     """What a shell pipe does: all lines at once, then the end."""
     server = start()
@@ -765,6 +788,7 @@ def test_client_that_stops_reading(plugin_root, state):
         process.kill()
 
 
+@pytest.mark.slow
 def test_slices_of_a_real_tree(server, tmp_path):
     (tmp_path / "app").mkdir()
     (tmp_path / "app" / "price.py").write_text(
@@ -880,6 +904,7 @@ def test_codex_gets_the_budget_of_the_calling_thread(start, tmp_path, used, env,
 
 
 @pytest.mark.parametrize("frozen", [False, True])
+@pytest.mark.loop(1)
 def test_plugin_folder_is_not_written(own_plugin_root, state, frozen):
     before = plugin.files_of(own_plugin_root)
     command = ["python3", "-I", "-S", os.path.join(own_plugin_root, "mcp", "server.py")]
@@ -917,6 +942,7 @@ def test_plugin_folder_is_not_written(own_plugin_root, state, frozen):
 
 
 @pytest.mark.parametrize("broken", ["read-only", "a file"])
+@pytest.mark.loop(2)
 def test_unusable_state_folder(start, tmp_path, broken):
     where = tmp_path / "bad"
     if broken == "a file":

@@ -119,6 +119,7 @@ def asked(root, name, event, *arguments, **env):
     return plugin.hooked(done)
 
 
+@pytest.mark.loop(2)
 def test_every_script_with_such_a_transcript(thing, plugin_root, state, tmp_path):
     path = thing("t.jsonl")
     for name in EVENTS:
@@ -128,6 +129,7 @@ def test_every_script_with_such_a_transcript(thing, plugin_root, state, tmp_path
         asked(plugin_root, name, event, "--client", "codex")
 
 
+@pytest.mark.loop(2)
 def test_a_sub_agents_transcript(thing, plugin_root, state, tmp_path):
     (tmp_path / "t.jsonl").write_text("")
     thing("t/subagents/agent-a-1.jsonl")
@@ -141,11 +143,13 @@ def test_a_sub_agents_transcript(thing, plugin_root, state, tmp_path):
     ids=["nul", "surrogate", "long", "deep"],
 )
 @pytest.mark.parametrize("name", EVENTS)
+@pytest.mark.loop(4)
 def test_a_transcript_path_that_names_no_file(plugin_root, state, tmp_path, name, path):
     asked(plugin_root, name, event_of(name, str(tmp_path) + path, tmp_path))
 
 
 @pytest.mark.parametrize("name", ["settings.json", "settings.local.json"])
+@pytest.mark.loop(3)
 def test_settings_that_are_no_file_keep_a_call_as_it_is(thing, plugin_root, state, tmp_path, name):
     if thing.kind == "loop":
         pytest.skip("a loop of links is no rule either way")
@@ -162,6 +166,7 @@ def test_settings_that_are_no_file_keep_a_call_as_it_is(thing, plugin_root, stat
     )
 
 
+@pytest.mark.loop(2)
 def test_a_persisted_output_that_is_no_file(thing, plugin_root, state, tmp_path):
     response = {
         "stdout": LONG,
@@ -175,6 +180,7 @@ def test_a_persisted_output_that_is_no_file(thing, plugin_root, state, tmp_path)
     assert asked(plugin_root, "post_tool_use", event).reply is None
 
 
+@pytest.mark.loop(2)
 def test_an_environment_file_that_is_no_file_of_ours(thing, plugin_root, state, tmp_path):
     path = thing("env.sh")
     if thing.kind == "sparse":
@@ -225,6 +231,7 @@ def test_a_recall_file_that_is_a_link_is_replaced_not_written_through(tmp_path):
 
 
 @pytest.mark.parametrize("where", ["settings", "state"])
+@pytest.mark.loop(2)
 def test_the_lane_refuses_in_one_line(thing, plugin_root, state, tmp_path, where):
     path = thing("config/settings.json" if where == "settings" else "ck-state/lane/where")
     argv = [sys.executable, "-I", "-S", os.path.join(plugin_root, "hooks", "ck.py"), "failure-lane"]
@@ -238,7 +245,8 @@ def test_the_lane_refuses_in_one_line(thing, plugin_root, state, tmp_path, where
             stderr=subprocess.PIPE,
             timeout=SOON,
         )
-        assert done.returncode in (0, 1) and b"Traceback" not in done.stderr, done.stderr
+        assert done.returncode in (0, 1), done.stderr
+        assert b"Traceback" not in done.stderr, done.stderr
     assert os.path.lexists(path) or where == "state"
 
 
@@ -311,6 +319,7 @@ def test_what_is_appended_goes_to_a_regular_file_alone(tmp_path):
     os.close(reader)
 
 
+@pytest.mark.loop(2)
 def test_the_resident_server_goes_on_and_leaves(thing, plugin_root, state, tmp_path):
     path = thing("t.jsonl")
     told = [

@@ -70,6 +70,7 @@ def test_slicers_of_the_server(run_hook, tool, given, budget):
         ),
     ],
 )
+@pytest.mark.loop(4)
 def test_left_alone(run_hook, event):
     assert run_hook("pre_tool_use", event) == (None, "")
 
@@ -116,6 +117,7 @@ COMMAND = "python3 x/ck.py slice --repo ."
     ],
 )
 @pytest.mark.parametrize("place", ["user", "project", "parent"])
+@pytest.mark.loop(4)
 def test_a_rule_that_names_the_call_exactly_keeps_its_say(
     run_hook, tmp_path, settings, rewritten, place
 ):

@@ -174,6 +174,7 @@ def test_the_session_and_the_project_are_honoured_anywhere(home, hidden, recall,
 
 
 @git_needed
+@pytest.mark.slow
 def test_one_content_of_several_repositories(home, hidden, recall, tmp_path):
     other, third = repository(tmp_path / "other", "b"), repository(tmp_path / "third", "c")
     assert hidden(home) == hidden(other, "s-2", use="toolu_2")
@@ -183,6 +184,7 @@ def test_one_content_of_several_repositories(home, hidden, recall, tmp_path):
 
 
 @git_needed
+@pytest.mark.slow
 def test_what_cannot_be_told_is_honoured(home, hidden, recall, tmp_path, state):
     other, plain = repository(tmp_path / "other", "b"), tmp_path / "plain"
     plain.mkdir()
@@ -219,6 +221,7 @@ def test_old_receipts_are_honoured(home, hidden, recall, tmp_path, state, monkey
 
 
 @git_needed
+@pytest.mark.slow
 def test_an_expired_handle_says_nothing_elsewhere(home, hidden, recall, tmp_path, state):
     handle, other = hidden(home), repository(tmp_path / "other", "b")
     shutil.rmtree(str(state / "blobs"))
@@ -226,7 +229,9 @@ def test_an_expired_handle_says_nothing_elsewhere(home, hidden, recall, tmp_path
     assert "ACME" not in recall(other, handle)[2]
     for words in (handle[:1], handle[:7], "%", "", handle[:7] + "%", "zz"):
         code, out, err = recall(home, words)
-        assert code == 2 and "ACME" not in err and "it was" not in err, words
+        assert code == 2, words
+        assert "ACME" not in err, words
+        assert "it was" not in err, words
 
 
 # -- the MCP tool ----------------------------------------------------------------------------------

@@ -174,12 +174,14 @@ def config(tmp_path, monkeypatch):
 
 @pytest.mark.parametrize("umask", [0o000, 0o077, 0o022])
 @pytest.mark.parametrize("entry", ENTRIES, ids=lambda entry: " ".join(entry[:2]))
+@pytest.mark.loop(6)
 def test_whoever_comes_first_makes_it_private(plugin_root, state, config, tmp_path, entry, umask):
     done = run(plugin_root, entry, umask, tmp_path)
     assert b"Traceback" not in (done.stderr or b"")
     assert not os.path.exists(str(state)) or not too_wide(state)
 
 
+@pytest.mark.slow
 def test_the_entries_of_the_test_above_do_make_it(plugin_root, state, config, tmp_path):
     for entry in (("post_tool_use.py",), ("ck.py", "normalize"), ("server",)):
         run(plugin_root, entry, 0, tmp_path)
@@ -187,6 +189,7 @@ def test_the_entries_of_the_test_above_do_make_it(plugin_root, state, config, tm
 
 
 @pytest.mark.parametrize("entry", ENTRIES, ids=lambda entry: " ".join(entry[:2]))
+@pytest.mark.loop(2)
 def test_one_that_is_too_wide_is_narrowed(plugin_root, state, config, tmp_path, entry):
     for first in (("post_tool_use.py",), ("server",), ("ck.py", "failure-lane", "on", "--yes")):
         run(plugin_root, first, 0, tmp_path)
@@ -205,6 +208,7 @@ def test_one_that_is_too_wide_is_narrowed(plugin_root, state, config, tmp_path, 
 
 
 @pytest.mark.parametrize("entry", [("session_start.py",), ("server",)], ids=lambda entry: entry[0])
+@pytest.mark.loop(1)
 def test_wide_files_in_a_narrow_folder_are_narrowed_at_the_start(
     plugin_root, state, config, tmp_path, entry
 ):
@@ -243,6 +247,7 @@ def test_parents_that_are_missing_are_private_too(plugin_root, tmp_path, monkeyp
     [("post_tool_use.py",), ("session_end.py",), ("ck.py", "savings")],
     ids=lambda entry: entry[-1],
 )
+@pytest.mark.loop(1)
 def test_the_bytecode_of_a_read_only_plugin_is_private(
     own_plugin_root, state, config, tmp_path, entry, umask
 ):
@@ -272,6 +277,7 @@ def planted(state, tmp_path, how):
 @AS_ROOT
 @pytest.mark.parametrize("how", ["folder", "our link to theirs", "their link to ours"])
 @pytest.mark.parametrize("entry", [(script,) for script in SCRIPTS], ids=lambda entry: entry[0])
+@pytest.mark.loop(3)
 def test_a_hook_passes_the_original_and_says_so_once(
     plugin_root, state, config, tmp_path, entry, how
 ):
@@ -290,6 +296,7 @@ def test_a_hook_passes_the_original_and_says_so_once(
     [entry for entry in COMMANDS if entry[1:2] != ("normalize",)],
     ids=lambda entry: " ".join(entry[:2]),
 )
+@pytest.mark.loop(3)
 def test_a_command_is_one_line_and_exit_2(plugin_root, state, config, tmp_path, entry, how):
     there = planted(state, tmp_path, how)
     done = run(plugin_root, entry, 0o022, tmp_path)

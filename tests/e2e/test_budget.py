@@ -116,7 +116,8 @@ def test_the_budget_is_that_of_the_session(played, use_id):
 def test_a_sub_agent_has_the_budget_of_its_own_window(played):
     texts, _, _ = played
     line = LINE.search(texts["toolu_sub"])
-    assert line and re.search(
+    assert line
+    assert re.search(
         (
             r"session [0-9a-f]{8} agent [0-9a-z]{8}, model claude-opus-4-6(\[1m\])?, window "
             r"~467k, in use ~400k, headroom ~66k -> budget 26k"

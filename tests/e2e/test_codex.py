@@ -153,7 +153,8 @@ def test_code_mode_is_left_alone(tmp_path, plugin_root):
 
 
 def test_hooks_that_nobody_trusted_are_skipped_and_the_person_is_told(tmp_path, plugin_root):
-    install = "bash '%s/install.sh' --no-claude --no-demo" % plugin_root.replace("'", "'\\''")
+    quoted = plugin_root.replace("'", "'\\''")
+    install = f"bash '{quoted}/install.sh' --no-claude --no-demo"
     result = played(
         tmp_path,
         plugin_root,
@@ -213,11 +214,9 @@ def test_the_configuration_by_hand_loads(tmp_path):
         timeout=120,
     )
     rows = trusted.stdout.decode().strip().split("\n")
-    assert (
-        trusted.returncode == 0
-        and len(rows) == 2
-        and all(row.startswith("trusted enabled") for row in rows)
-    ), rows
+    assert trusted.returncode == 0, rows
+    assert len(rows) == 2, rows
+    assert all(row.startswith("trusted enabled") for row in rows), rows
     servers = subprocess.run(
         [CODEX, "mcp", "list"],
         env=env,

@@ -13,6 +13,7 @@ import concurrent.futures
 import hashlib
 import json
 import os
+import pathlib
 import re
 import shlex
 import shutil
@@ -51,7 +52,7 @@ RUNS = [
 
 # id -> (command, exit code the model is told; None: a success)
 LONG = dict(
-    {"%s-%d" % run: (GEN + "%s %d" % run, 1) for run in RUNS},
+    {f"{kind}-{size}": (f"{GEN}{kind} {size}", 1) for kind, size in RUNS},
     **{
         "stderr": (LOG + ">&2", 1),
         "no-newline": (LOG + "; printf 'the end'; exit 2", 2),
@@ -125,7 +126,7 @@ MATRIX = [
     "cat kept.txt",
 ]
 FILES = {
-    "gen.py": open(failing_runs.__file__, encoding="utf-8").read().split("\n", 1)[1],
+    "gen.py": pathlib.Path(failing_runs.__file__).read_text(encoding="utf-8").split("\n", 1)[1],
     "kept.txt": "kept\n",
     "sub/x": "x\n",
     "numbers.txt": "".join(f"{n}\n" for n in range(1, 20001)),

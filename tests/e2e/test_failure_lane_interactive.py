@@ -55,6 +55,7 @@ def test_an_interrupted_command_and_a_failure_after_it(tmp_path, key):
     assert text.startswith("Exit code 1\n[ck: exit 1, ")
     assert [needle for needle in failing_runs.needles("pytest", 2000) if needle not in text] == []
     with open(os.path.join(root, "project", "pid"), encoding="utf-8") as handle:
-        with pytest.raises(ProcessLookupError):
-            os.kill(int(handle.read()), 0)
+        pid = int(handle.read())
+    with pytest.raises(ProcessLookupError):
+        os.kill(pid, 0)
     assert not os.path.exists(os.path.join(root, "project", "over"))

@@ -7,6 +7,7 @@ from __future__ import annotations
 import json
 import os
 import re
+import shlex
 import subprocess
 
 import pytest
@@ -154,9 +155,7 @@ def test_a_session_after_the_installation(claude, own_plugin_root):
         "CLAUDE_CONFIG_DIR": "{{config}}",
         "CK_TEST_ROOT": own_plugin_root,
     }
-    exports = "".join(
-        "export %s='%s'; " % (name, value.replace("'", "'\\''")) for name, value in env.items()
-    )
+    exports = "".join(f"export {name}={shlex.quote(value)}; " for name, value in env.items())
     result = claude.run(
         {
             "turns": turns,

@@ -47,7 +47,9 @@ def played(claude, tmp_path_factory):
             "files": {
                 "build.log": build_log(3000),
                 "app/__init__.py": "",
-                "app/price.py": "def net(x):\n    return x\n\ndef total(x):\n    return net(x) * rate\n",
+                "app/price.py": (
+                    "def net(x):\n    return x\n\ndef total(x):\n    return net(x) * rate\n"
+                ),
             },
             "turns": [
                 {"tools": [bash("toolu_first", "cat build.log")]},

@@ -32,13 +32,11 @@ def argument(command: str, folder: str, shell: str = "bash") -> str:
     snapshot = os.path.join(folder, "shell-snapshots", f"snapshot-{shell}-1796012608546-jdqw7k.sh")
     os.makedirs(os.path.dirname(snapshot), exist_ok=True)
     open(snapshot, "a", encoding="utf-8").close()
+    quoted = "'" + command.replace("'", "'\"'\"'") + "'"
     return (
-        "source %s 2>/dev/null || true && { shopt -u extglob || setopt NO_EXTENDED_GLOB; } "
-        ">/dev/null 2>&1 || true && eval %s < /dev/null && pwd -P >| %s"
-    ) % (
-        shlex.quote(snapshot),
-        "'" + command.replace("'", "'\"'\"'") + "'",
-        shlex.quote(os.path.join(folder, "cwd")),
+        f"source {shlex.quote(snapshot)} 2>/dev/null || true && "
+        "{ shopt -u extglob || setopt NO_EXTENDED_GLOB; } >/dev/null 2>&1 || true && "
+        f"eval {quoted} < /dev/null && pwd -P >| {shlex.quote(os.path.join(folder, 'cwd'))}"
     )
 
 

@@ -100,7 +100,9 @@ for pid in filter(str.isdigit, os.listdir("/proc")):
         continue
     if server in words:
         os.kill(int(pid), signal.SIGSTOP)
-        subprocess.Popen(["sh", "-c", "sleep 0.5; kill -KILL " + pid], stdin=subprocess.DEVNULL, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
+        nothing = subprocess.DEVNULL
+        killer = ["sh", "-c", "sleep 0.5; kill -KILL " + pid]
+        subprocess.Popen(killer, stdin=nothing, stdout=nothing, stderr=nothing)
         break
 else:
     print("no server found")

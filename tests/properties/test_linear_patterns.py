@@ -1,5 +1,7 @@
 """Patterns that were rewritten to go through a line once say what the simple, slow ones say."""
 
+from __future__ import annotations
+
 import random
 import re
 
@@ -49,6 +51,14 @@ def _whole(simple: str):
     return groups
 
 
+def _groups(found: re.Match[str] | None):
+    return found and found.groups()
+
+
+def _first(found: re.Match[str] | None):
+    return found and found.group(1)
+
+
 def _searched(simple: str):
     return lambda text: re.search(simple, text, re.M) is not None
 
@@ -83,7 +93,7 @@ CASES = {  # name: (what is asked, the simple form, parts that texts are made of
         ["a", "1", " ", "ms", "MB/s", "-", "s", "."],
     ),
     "stylish": (
-        lambda text: (lambda m: m and m.groups())(diagnostics.STYLISH.match(text)),
+        lambda text: _groups(diagnostics.STYLISH.match(text)),
         _whole(
             r"\s+(?P<l2>\d+):(?P<c2>\d+)\s+(?P<level>error|warning|warn"
             r"|info)\s+(?P<text>\S.*?)(?:\s{2,}(?P<rule>[\w@/.-]+))?$"
@@ -97,7 +107,7 @@ CASES = {  # name: (what is asked, the simple form, parts that texts are made of
     ),
     "carets": (_matches(r"\s*[~^][\s~^]*$"), _matches(r"\s*[~^]+[\s~^]*$"), [" ", "^", "~", "a"]),
     "diffstat rows": (
-        lambda text: (lambda m: m and m.groups())(diffstat.ROW.match(text)),
+        lambda text: _groups(diffstat.ROW.match(text)),
         _whole(r" (?P<path>\S.*?)\s+\| +(?P<count>\d+|Bin\b.*?) ?(?P<bar>[+-]*)$"),
         [" ", "a", "|", " | ", "1", "Bin", "+", "-", "0 -> 1", "\t"],
     ),
@@ -166,8 +176,8 @@ CASES = {  # name: (what is asked, the simple form, parts that texts are made of
         ["a", ":", "::", " ", "[b c]", "[", "]"],
     ),
     "prefixes": (
-        lambda text: (lambda m: m and m.group(1))(test_runs.PREFIX.match(text)),
-        lambda text: (lambda m: m and m.group(1))(
+        lambda text: _first(test_runs.PREFIX.match(text)),
+        lambda text: _first(
             re.match(
                 (
                     r"((?:FAILED|ERROR|FAIL|not ok)?\s*\S+?(?:::|\.py\b|\.[jt]sx?\b)\S*?(?:::|\["

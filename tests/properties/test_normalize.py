@@ -70,13 +70,8 @@ def runner(draw, n):
 
 def table(draw, n):
     return ["NAME            STATUS     RESTARTS   AGE"] + [
-        "%-15s %-10s %-10d %dd"
-        % (
-            f"{WORDS[i % 18]}-{draw.getrandbits(16):04x}",
-            "Running",
-            draw.randrange(3),
-            draw.randrange(30),
-        )
+        f"{WORDS[i % 18] + f'-{draw.getrandbits(16):04x}':15} {'Running':10} "
+        f"{draw.randrange(3):<10} {draw.randrange(30)}d"
         for i in range(n)
     ]
 

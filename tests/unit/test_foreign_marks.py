@@ -69,6 +69,7 @@ def test_no_mark_takes_them_in(evil):
 
 
 @pytest.mark.parametrize("seed", range(300))
+@pytest.mark.loop(30)
 def test_no_mark_takes_in_what_is_made_of_them(seed):
     draw = random.Random(seed)
     words = "".join(
@@ -96,6 +97,7 @@ def test_ordinary_words_stay(words):
 
 
 @pytest.mark.parametrize("evil", EVIL)
+@pytest.mark.loop(4)
 def test_a_long_output_full_of_them(evil):
     lines = LOG.split("\n")
     for at in range(7, len(lines), 40):
@@ -109,7 +111,8 @@ def test_a_long_output_full_of_them(evil):
 
 @pytest.mark.parametrize("evil", EVIL)
 def test_folders_named_like_marks(evil):
-    names = ["%s/%d/file%d.py" % (evil.replace("\t", " "), number, number) for number in range(900)]
+    folder = evil.replace("\t", " ")
+    names = [f"{folder}/{number}/file{number}.py" for number in range(900)]
     shown = folders(names, 2000, OWN)
     assert all(
         stands_alone(line[line.rindex("[ck:") :])

@@ -87,6 +87,7 @@ def hurried():
 
 
 @pytest.mark.parametrize("name, unit", KINDS)
+@pytest.mark.loop(6)
 def test_a_line_of_one_kind_ends(hurried, name, unit):
     opening = hostile_texts.OPENINGS[name]
     body = hostile_texts.filled(unit, SIZE)
@@ -112,8 +113,9 @@ def test_a_line_of_one_kind_ends(hurried, name, unit):
         "[" + ",".join(f'{{"k{i}": {i}}}' for i in range(SIZE // 12)) + "]",
         f"@@ -1,{'9' * 9000} +1,9 @@\n-a\n" * 9,
         "x\n" * 60 + "\x1b[" + "9" * 9000 + "A",
-        '{"n": %s, "rows": [%s]}'
-        % ("9" * 9000, ",".join(f'{{"id": {i}, "name": "n{i}"}}' for i in range(99))),
+        f'{{"n": {"9" * 9000}, "rows": ['
+        + ",".join(f'{{"id": {i}, "name": "n{i}"}}' for i in range(99))
+        + "]}",
         '{"a":' * 900 + "1" + "}" * 900,
     ],
     ids=[
@@ -127,6 +129,7 @@ def test_a_line_of_one_kind_ends(hurried, name, unit):
         "deep",
     ],
 )
+@pytest.mark.loop(3)
 def test_a_text_of_one_kind_ends(hurried, text):
     for command, code in (("./deploy", 0), ("ls -l", 0), ("./deploy", 1), ("git diff", 0)):
         normalize(text, Source("Bash", command, code, "0123456789ab", 9900 if code else 30000))
@@ -161,6 +164,7 @@ def test_a_text_of_one_kind_ends(hurried, text):
         "`a` b_c ",
     ],
 )
+@pytest.mark.loop(4)
 def test_a_symptom_of_one_kind_ends(hurried, unit):
     body = hostile_texts.filled(unit, symptom.LONGEST - 40)
     for text in (
@@ -224,6 +228,7 @@ def test_rules_with_many_wildcards_end(hurried):
         "(?:a{1,30}){1,30}b",
     ],
 )
+@pytest.mark.loop(3)
 def test_a_search_pattern_of_the_agents_own_ends(hurried, wanted):
     pattern = needle.pattern_of(wanted)
     if pattern:
@@ -263,6 +268,7 @@ def test_a_diff_that_costs_too_much_is_given_up(hurried):
     )
 
 
+@pytest.mark.slow
 def test_the_bench_finds_a_planted_square():
     if hasattr(signal, "setitimer"):
         assert scaling.self_test() == 0

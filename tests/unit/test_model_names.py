@@ -141,7 +141,7 @@ def test_no_option_is_known_by_a_part_of_its_name(words, tmp_path, state):
         stderr=subprocess.PIPE,
         timeout=60,
     )
-    assert (done.returncode, done.stdout) == (2, b"") and done.stderr.count(b"\n") == 1, done
+    assert (done.returncode, done.stdout, done.stderr.count(b"\n")) == (2, b"", 1), done
 
 
 # -- line ends of a file that another program rewrites ---------------------------------------------

@@ -47,6 +47,10 @@ def files():
     )
 
 
+def shortened(path):
+    return "tests/corpus/t1/" + os.path.relpath(path, CORPUS).replace(os.sep, "/")
+
+
 def decoded(text):
     for written, control in CONTROL:
         text = text.replace(written, control)
@@ -93,7 +97,10 @@ def test_case(path, case):
     if os.environ.get("UPDATE_CORPUS") == "1":
         rewrite(path, case, shown)
     else:
-        assert shown + "\n" == case.group("output")
+        assert shown + "\n" == case.group("output"), (
+            f"{shortened(path)} shows another text now: UPDATE_CORPUS=1 writes it, git diff is the "
+            "review"
+        )
 
 
 def rewrite(path, case, shown):
@@ -106,7 +113,7 @@ def rewrite(path, case, shown):
 
 
 WITHOUT_ROW = ("plain", "terminal")  # what no format knows; what is cleaned before one is asked
-HOW = "UPDATE_CORPUS=1 python3 -m pytest tests/unit/test_normalize_corpus.py"
+HOW = "UPDATE_CORPUS=1 bash tests/run -k corpus"
 
 
 class Known(NamedTuple):
@@ -283,6 +290,10 @@ def test_every_heading_is_a_case():
     for path in files():
         with open(path, encoding="utf-8", newline="") as handle:
             text = handle.read()
-        assert len(
-            re.findall(r"^## ", re.sub(r"^````\w+\n.*?^````$", "", text, flags=re.M | re.S), re.M)
-        ) == len(CASE.findall(text)), path
+        outside = re.sub(r"^````\w+\n.*?^````$", "", text, flags=re.M | re.S)
+        headings = re.findall(r"^## (.+)", outside, re.M)
+        read = [case.group("name") for case in CASE.finditer(text)]
+        assert read == headings, (
+            f"{shortened(path)}: a heading is no case; its form is the line command, a block input "
+            "and a block output or unchanged, fenced by four backticks, a blank line between all"
+        )

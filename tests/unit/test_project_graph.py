@@ -48,7 +48,11 @@ def edges_of(repository):
 
 
 def expected(language):
-    with open(os.path.join(REPOS, language, "EDGES"), encoding="utf-8") as handle:
+    path = os.path.join(REPOS, language, "EDGES")
+    assert os.path.exists(path), (
+        f"write tests/repos/{language}/EDGES: each import of the tree as a line `from -> to`"
+    )
+    with open(path, encoding="utf-8") as handle:
         return {tuple(line.split(" -> ")) for line in handle.read().strip().split("\n")}
 
 

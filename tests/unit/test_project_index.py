@@ -174,9 +174,8 @@ def test_a_merge_keeps_the_content(tmp_path):
     for number in range(30):
         (root / (f"f{number}.py")).write_text(some_source(random.Random(number)))
     many = refreshed(root, tmp_path / "many.db", segment_bytes=1)
-    assert segments_of(many, "recent") == 1 and segments_of(many, "posting") == 0, (
-        "30 segments are merged"
-    )
+    assert segments_of(many, "recent") == 1, "30 segments are merged"
+    assert segments_of(many, "posting") == 0
     assert many.content() == refreshed(root, tmp_path / "one.db").content()
 
 
@@ -190,7 +189,10 @@ def test_merges_of_small_segments_leave_the_large_one_until_much_is_dead(tmp_pat
     )
     kept = refreshed(root, tmp_path / "i.db")
     assert (segments_of(kept, "posting"), segments_of(kept, "recent")) == (1, 0)
-    large = lambda: kept.base.execute("SELECT term, value FROM posting ORDER BY term").fetchall()
+
+    def large():
+        return kept.base.execute("SELECT term, value FROM posting ORDER BY term").fetchall()
+
     before, recent, changed = large(), [], []
     for step in range(60):
         (root / (f"f{step % 4}.py")).write_text(some_source(random.Random(100 + step)))
@@ -198,10 +200,11 @@ def test_merges_of_small_segments_leave_the_large_one_until_much_is_dead(tmp_pat
         recent.append(segments_of(kept, "recent"))
         changed.append(large() != before)
         before = large()
-    assert max(recent) == 12 and recent[12] == 1 and not any(changed[:13]), (
-        "the first merge leaves the large segment"
-    )
-    assert sum(changed) == 1 and recent[changed.index(True)] == 0, "a fifth is dead"
+    assert max(recent) == 12
+    assert recent[12] == 1
+    assert not any(changed[:13]), "the first merge leaves the large segment"
+    assert sum(changed) == 1, "a fifth is dead"
+    assert recent[changed.index(True)] == 0
     assert kept.content() == refreshed(root, tmp_path / "one.db").content()
 
 

@@ -207,7 +207,8 @@ def test_blanking_is_that_of_a_plain_walk(record_property):
 )
 def test_a_run_of_words_of_a_message(text, has):
     runs = candidates._runs([("nothing", "of", "it"), ("cannot", "reindex", "on")])
-    assert candidates._with_a_run(text.encode("ascii", "replace"), runs, 1) == ({0} if has else set())
+    found = candidates._with_a_run(text.encode("ascii", "replace"), runs, 1)
+    assert found == ({0} if has else set())
     assert candidates._with_a_run((f"x\n\0\n{text}\n\0\n").encode("ascii", "replace"), runs, 3) == (
         {1} if has else set()
     )
@@ -264,5 +265,6 @@ def test_every_form_of_frames_has_a_hint_that_its_matches_hold():
     }
     assert sorted(examples) == list(range(len(frames._FORMS)))
     for number, text in examples.items():
-        assert re.search(frames._FORMS[number].pattern, text, re.M) and frames.frames_of(text), text
+        assert re.search(frames._FORMS[number].pattern, text, re.M), text
+        assert frames.frames_of(text), text
         assert any(hint in text for hint in frames._FORMS[number].hints), text

@@ -39,7 +39,9 @@ shop.errors.ShelfError: the number of shelves must not be below 3
 """
 FILES = {
     "shop/__init__.py": "",
-    "shop/main.py": "from shop.shelves import open_shelf\n\n\ndef main():\n    return open_shelf(3)\n",
+    "shop/main.py": (
+        "from shop.shelves import open_shelf\n\n\ndef main():\n    return open_shelf(3)\n"
+    ),
     "shop/shelves.py": (
         "from shop.errors import ShelfError\n\n\nclass Shelf:\n    pass\n\n\ndef open_shelf(n):\n"
         "    if n < 4:\n        # checked here\n        raise ShelfError('the number of shelves "

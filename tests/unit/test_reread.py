@@ -85,7 +85,8 @@ def test_random_diffs_apply_exactly(tmp_path, record_property):
         result = (
             (tmp_path / "f").read_bytes() if (tmp_path / "f").exists() else b""
         )  # patch removes an emptied file
-        assert done.returncode == 0 and result == after.encode(), (before, after)
+        assert done.returncode == 0, (before, after)
+        assert result == after.encode(), (before, after)
 
 
 def rows(*given):

@@ -18,6 +18,48 @@ import sufficiency  # noqa: E402
 import sufficiency_js  # noqa: E402
 import sufficiency_oracle  # noqa: E402
 
+CORE = """\
+class Gate:
+    def __init__(self, n):
+        raise ValueError(f'gate {n} is shut')
+
+    def _open_it_now(self):
+        raise ValueError('cannot open it')
+
+
+def refuse(x):
+    raise KeyError('nothing left here')
+
+
+def run():
+    raise KeyError('never called there')
+"""
+USER = """\
+import pkg
+from pkg import core
+from pkg.core import Gate, run
+
+
+def a():
+    pkg.deny(1)
+
+
+def b():
+    Gate(2)
+
+
+def c(thing):
+    thing._open_it_now()
+
+
+def d(run):
+    run()
+
+
+def e():
+    core.refuse(2)
+"""
+
 
 def run(*argv):
     return subprocess.run(
@@ -53,15 +95,8 @@ def test_oracle_follows_what_is_unambiguous_only(tmp_path):
         tmp_path,
         {
             "pkg/__init__.py": "from .core import refuse as deny\n",
-            "pkg/core.py": "class Gate:\n    def __init__(self, n):\n        raise ValueError(f'gate {n} is "
-            "shut')\n\n    def _open_it_now(self):\n        raise ValueError('cannot open it')\n\n"
-            "\n"
-            "def refuse(x):\n    raise KeyError('nothing left here')\n\n\ndef run():\n"
-            "    raise KeyError('never called there')\n",
-            "pkg/user.py": "import pkg\nfrom pkg import core\nfrom pkg.core import Gate, run\n\n\ndef a():\n"
-            "    pkg.deny(1)\n\n\ndef b():\n    Gate(2)\n\n\ndef c(thing):\n"
-            "    thing._open_it_now()\n\n\n"
-            "def d(run):\n    run()\n\n\ndef e():\n    core.refuse(2)\n",
+            "pkg/core.py": CORE,
+            "pkg/user.py": USER,
             "tests/test_x.py": "from pkg.core import run\n\n\ndef test():\n    run()\n",
         },
     )

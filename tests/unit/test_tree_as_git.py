@@ -197,6 +197,7 @@ def no_settings_of_the_person(monkeypatch):
 
 
 @pytest.mark.parametrize("seed", range(60))
+@pytest.mark.loop(6)
 def test_a_drawn_tree_is_listed_as_git_lists_it(seed, tmp_path):
     draw = random.Random(seed)
     root = str(tmp_path / "r")
