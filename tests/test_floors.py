@@ -59,6 +59,7 @@ SIDEWAYS = {  # (from, to): on one floor, each with its reason
     ("symbols", "slicing"): "languages and definitions are known once",
     ("server", "handlers"): "the server answers events",
     ("server", "commands"): "both recalls tell what a lost original was",
+    ("setup", "commands"): "the installer reads its options as every command does",
     ("commands", "handlers"): "a command does what an event does",
 }
 ENTRY_MAY = (

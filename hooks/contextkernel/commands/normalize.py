@@ -4,46 +4,41 @@ stored first.
 
 from __future__ import annotations
 
-import os
+import argparse
 import re
 import sys
 
 from contextkernel.clients import cpu_limit
+from contextkernel.commands import cli
 from contextkernel.store import blobs, handles, recorder
 
 FAILURE_MOST = 9900  # characters: the client cuts failing output above 10,000
 SUCCESS_MOST = 30000
 
 
+EXAMPLES = (
+    "journalctl -n 5000 | ck.py normalize --command journalctl",
+    "pytest > out.txt 2>&1; ck.py normalize --command pytest --exit-code $? < out.txt",
+)
+
+
 def _arguments(argv: list[str]) -> tuple[str, int]:
-    command, code, at = "", 0, 0
-    while at < len(argv):
-        name, _, value = argv[at].partition("=")
-        if name not in ("--command", "--exit-code"):
-            raise ValueError(
-                f"unknown argument {argv[at]!r:.60} (usage: ck.py normalize --command CMD "
-                "--exit-code N < raw)"
-            )
-        if "=" not in argv[at]:
-            at += 1
-            if at == len(argv):
-                raise ValueError(f"{name} needs a value")
-            value = argv[at]
-        if name == "--command":
-            command = value
-        elif re.fullmatch(r"-?[0-9]{1,10}", value):
-            code = int(value)
-        else:
-            raise ValueError(f"--exit-code {value!r:.20} is not a number")
-        at += 1
-    return command, code
+    """(command, exit code)."""
+    parser = cli.command_parser("normalize", EXAMPLES)
+    parser.add_argument(
+        "--command", metavar="CMD", default="", help="the command line that made the output"
+    )
+    parser.add_argument(
+        "--exit-code", metavar="N", type=_exit_code, default=0, help="its exit code (default 0)"
+    )
+    given = parser.options(argv, guarded=False)  # the original passes, and says so itself
+    return given.command, given.exit_code
 
 
-def _folder() -> str:
-    try:
-        return os.getcwd()
-    except OSError:
-        return ""
+def _exit_code(text: str) -> int:
+    if not re.fullmatch(r"-?[0-9]{1,10}", text):
+        raise argparse.ArgumentTypeError(f"{text!r:.20} is not a number")
+    return int(text)
 
 
 def main(argv: list[str]) -> int:
@@ -52,11 +47,7 @@ def main(argv: list[str]) -> int:
     """
     from contextkernel.handlers import operators
 
-    try:
-        command, code = _arguments(argv)
-    except ValueError as error:
-        sys.stderr.write(f"ck.py normalize: {error}\n")
-        return 2
+    command, code = _arguments(argv)
     raw = sys.stdin.buffer.read()
     text = raw.decode("utf-8", "surrogateescape")
     source = (
@@ -92,7 +83,7 @@ def main(argv: list[str]) -> int:
                     "raw": len(raw),
                     "host": len(raw),
                     "shown": len(shown),
-                    "cwd": _folder(),
+                    "cwd": cli.folder(),
                     "lines": raw.count(b"\n") + 1,
                     "lines_shown": shown.count(b"\n") + 1,
                     "status": "",

@@ -4,32 +4,32 @@ Booked as a page fault.
 
 from __future__ import annotations
 
+import argparse
 import os
 import re
 import sys
 
+from contextkernel.commands import cli
 from contextkernel.store import blobs, origin, recorder
 
-USAGE = "usage: ck.py recall HANDLE [--lines A-B | --grep RE] [--any]"
+EXAMPLES = (
+    "ck.py recall 3fb21c09aa17 --lines 41-80",
+    "ck.py recall 3fb21c09aa17 --grep 'FAILED|Error'",
+)
 ELSEWHERE = "handle %s was made in another repository and session"
 
 
 def main(argv: list[str]) -> int:
     """0; 1 when --grep finds nothing; 2 after one line on stderr (wrong call, unknown handle)."""
-    everywhere = "--any" in argv[1:] and argv[-2] != "--grep"
+    parser = _parser()
+    given = parser.options(argv)
+    handle, lines, pattern = given.handle.strip().lower(), given.lines, given.grep
     try:
-        handle, lines, pattern = _arguments(
-            [word for n, word in enumerate(argv) if not (everywhere and n and word == "--any")]
-        )
         data = blobs.get(handle)
-        if not everywhere and not is_honoured(handle, *_caller()):
-            raise ValueError(f"{ELSEWHERE % handle}: --any gives it all the same")
-    except ValueError as error:
-        sys.stderr.write(f"ck.py recall: {error}\n")
-        return 2
+        if not given.any and not is_honoured(handle, *_caller()):
+            parser.refuse(f"{ELSEWHERE % handle}: --any gives it all the same")
     except blobs.UnknownHandle as error:
-        sys.stderr.write(f"ck.py recall: {error}{what_it_was(handle, *_caller())}\n")
-        return 2
+        parser.refuse(f"{error}{what_it_was(handle, *_caller())}")
     if lines:
         data = _part(data, *lines)
     elif pattern is not None:
@@ -48,25 +48,31 @@ def main(argv: list[str]) -> int:
     return 1 if pattern is not None and not data else 0
 
 
-def _arguments(argv: list[str]):
-    """(handle, (first, last) or None, pattern or None). Raises ValueError with one line."""
-    if len(argv) not in (1, 3):
-        raise ValueError(USAGE)
-    lines = pattern = None
-    if len(argv) == 3:
-        if argv[1] not in ("--lines", "--grep"):
-            raise ValueError(USAGE)
-        if argv[1] == "--lines":
-            found = re.fullmatch(r"(\d+)(?:[-,:](\d+))?", argv[2])
-            if not found or int(found.group(1)) < 1:
-                raise ValueError(f"--lines {argv[2]!r:.40} is not A-B (1-based)")
-            lines = (int(found.group(1)), int(found.group(2) or found.group(1)))
-        else:
-            try:
-                pattern = re.compile(argv[2].encode("utf-8", "surrogateescape"))
-            except re.error as error:
-                raise ValueError(f"--grep {argv[2]!r:.60}: {error}") from error
-    return argv[0].strip().lower(), lines, pattern
+def _parser() -> cli.Parser:
+    parser = cli.command_parser("recall", EXAMPLES)
+    parser.add_argument("handle", metavar="HANDLE", help="as in a `recall HANDLE` mark")
+    parser.add_argument("--lines", metavar="A-B", type=_lines, help="these lines, 1-based")
+    parser.add_argument(
+        "--grep", metavar="RE", type=_pattern, help="lines that match, with numbers"
+    )
+    parser.add_argument(
+        "--any", action="store_true", help="also what another repository and session stored"
+    )
+    return parser
+
+
+def _lines(words: str) -> tuple[int, int]:
+    found = re.fullmatch(r"(\d+)(?:[-,:](\d+))?", words)
+    if not found or int(found.group(1)) < 1:
+        raise argparse.ArgumentTypeError(f"{words!r:.40} is not A-B (1-based)")
+    return int(found.group(1)), int(found.group(2) or found.group(1))
+
+
+def _pattern(text: str) -> re.Pattern[bytes]:
+    try:
+        return re.compile(text.encode("utf-8", "surrogateescape"))
+    except re.error as error:
+        raise argparse.ArgumentTypeError(f"{text!r:.60}: {error}") from error
 
 
 def _part(data: bytes, first: int, last: int) -> bytes:

@@ -170,6 +170,7 @@ def _brought_up(
             "slice",
             "--repo",
             root,
+            "--yes",  # whoever asked for this answer has been asked
             "--build",
         ],
         stdin=subprocess.DEVNULL,
