@@ -123,6 +123,51 @@ def test_a_value_may_begin_with_a_dash(words, value):
     assert parser.options(words, guarded=False).grep == value
 
 
+@pytest.fixture
+def home(tmp_path, monkeypatch):
+    """A home folder with a repository in it, and a link to it outside."""
+    repo = tmp_path / "homes" / "me" / "repo"
+    repo.mkdir(parents=True)
+    (repo / "a.py").write_text("def total():\n    return rate\n")
+    (repo / "t.txt").write_text("NameError in a.py: total\n")
+    os.symlink(str(repo.parent), str(tmp_path / "link"))
+    monkeypatch.setenv("HOME", str(repo.parent))
+    return repo.parent
+
+
+@pytest.mark.parametrize(
+    "folder, reason",
+    [
+        ("/", "whole machine"),
+        ("{}", "your home folder;"),
+        ("{}/repo/..", "your home folder;"),
+        ("{}/../../link", "your home folder;"),
+        ("{}/..", "your home folder lies in it"),
+        ("{}/../..", "your home folder lies in it"),
+    ],
+)
+@pytest.mark.parametrize("more", [["--build"], ["--symptom", "-"]])
+def test_slice_refuses_what_is_no_repository(capsys, state, home, folder, reason, more):
+    code, out, err = call(capsys, "slice", "--repo", folder.format(home), *more)
+    assert (code, out) == (2, "")
+    assert reason in err
+    assert "--yes" in err
+    assert err.count("\n") == 1
+    assert not os.path.exists(state)
+
+
+@pytest.mark.parametrize("folder, more", [("repo", []), (".", ["--yes"]), ("..", ["--yes"])])
+def test_slice_of_a_repository_or_with_consent(state, home, folder, more):
+    done = subprocess.run(
+        [sys.executable, "-I", "-S", os.path.join(plugin.ROOT, "hooks", "ck.py"), "slice"]
+        + ["--repo", str(home / folder), "--symptom", str(home / "repo" / "t.txt"), *more],
+        stdout=subprocess.PIPE,
+        stderr=subprocess.PIPE,
+    )
+    assert (done.returncode, done.stderr) == (0, b"")
+    assert b"a.py" in done.stdout
+
+
 @pytest.mark.parametrize("name", COMMANDS)
 def test_a_command_has_tests(name):
     """Besides these."""

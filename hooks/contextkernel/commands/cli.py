@@ -93,17 +93,20 @@ def _budget(text: str) -> int:
     """Tokens, or AUTO."""
     if text == "auto":
         return AUTO
-    tokens = whole_number(text)
-    if not tokens:
-        raise argparse.ArgumentTypeError("a whole number above 0, or auto, is wanted")
-    return tokens
+    if not (_is_number(text) and int(text)):
+        raise argparse.ArgumentTypeError(f"{text!r:.40} is not a number of tokens, nor auto")
+    return int(text)
 
 
 def whole_number(text: str) -> int:
     """A number without a sign, of at most 18 digits."""
-    if not (text.isdecimal() and len(text) < 19):
+    if not _is_number(text):
         raise argparse.ArgumentTypeError(f"{text!r:.40} is not a whole number")
     return int(text)
+
+
+def _is_number(text: str) -> bool:
+    return text.isdecimal() and len(text) < 19
 
 
 def folder() -> str:
