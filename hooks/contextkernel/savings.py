@@ -12,6 +12,10 @@ from collections.abc import Iterable
 from contextkernel import spans
 from contextkernel.tokens import of_bytes
 
+TYPE_CHECKING = False  # typing costs 3 ms of a hook
+if TYPE_CHECKING:
+    from typing import Any
+
 JUDGED = ("verified", "refused", "missing", "pending", "expired")
 LARGEST = 1 << 62  # a size beyond is damage
 COLUMNS = ("results", "rewritten", "raw", "host", "shown", "saved")
@@ -25,7 +29,7 @@ def _row() -> dict[str, int]:
     return dict.fromkeys(COLUMNS, 0)
 
 
-def _add(row: dict[str, int], receipt: dict) -> None:
+def _add(row: dict[str, int], receipt: dict[str, Any]) -> None:
     row["results"] += 1
     for name in ("raw", "host", "shown"):
         row[name] += _tokens(receipt[name])
@@ -35,7 +39,7 @@ def _add(row: dict[str, int], receipt: dict) -> None:
         row["saved"] += _tokens(receipt["host"]) - _tokens(receipt["shown"])
 
 
-def summary(receipts: Iterable[dict], faults: Iterable[dict]) -> dict:
+def summary(receipts: Iterable[dict[str, Any]], faults: Iterable[dict[str, Any]]) -> dict[str, Any]:
     """The report as data: totals, by tool, session and rule; judged counts; page faults. Tokens
     throughout.
 
@@ -78,7 +82,7 @@ class _Returned:
     of them no more than what was hidden.
     """
 
-    def __init__(self, receipts: list[dict], faults: Iterable[dict]):
+    def __init__(self, receipts: list[dict[str, Any]], faults: Iterable[dict[str, Any]]):
         self.count = 0  # faults
         self.receipts: set[int] = set()  # indexes of receipts that had one
         self._lines: dict[tuple[int, str], list[tuple[int, int]]] = {}
@@ -91,7 +95,7 @@ class _Returned:
     def tokens(self) -> int:
         return sum(min(round(t), self._hidden[key[0]]) for key, t in self._tokens.items())
 
-    def _add(self, receipts: list[dict], fault: dict) -> None:
+    def _add(self, receipts: list[dict[str, Any]], fault: dict[str, Any]) -> None:
         digits, session = (fault["handle"] or "")[:8], fault.get("session") or ""
         if not digits or (not session and fault.get("route") == "cli"):
             return  # a person's terminal: no model read it
@@ -115,7 +119,9 @@ class _Returned:
         self._tokens[key] = self._tokens.get(key, 0.0) + size
 
 
-def estimates(report: dict, models: dict[str, tuple[str, float, float]]) -> dict:
+def estimates(
+    report: dict[str, Any], models: dict[str, tuple[str, float, float]]
+) -> dict[str, Any]:
     """Net savings in the models' own tokens and in money: estimates, and labelled so.
 
     `models`: session -> (model, bytes a token, US dollars for a million input tokens).  Each saved
@@ -142,7 +148,7 @@ def estimates(report: dict, models: dict[str, tuple[str, float, float]]) -> dict
     }
 
 
-def as_text(report: dict, notes: Iterable[dict] = ()) -> str:
+def as_text(report: dict[str, Any], notes: Iterable[dict[str, Any]] = ()) -> str:
     """The report for a terminal."""
     total, judged, faults = report["total"], report["judged"], report["page_faults"]
     lines = [

@@ -13,8 +13,8 @@ MOST_FOLLOWED = 512 * 1024 * 1024
 
 
 def steps(
-    state: dict, path: str, client: str, only: Sequence[str] = ()
-) -> Iterator[tuple[dict, Any]]:
+    state: dict[str, Any], path: str, client: str, only: Sequence[str] = ()
+) -> Iterator[tuple[dict[str, Any], Any]]:
     """(state, news) of a session file, step by step from a state to the file's end.
 
     The news have `calls`, `results` and `refusals`, each by tool use id.  `only`: ids; rows that
@@ -31,7 +31,7 @@ def steps(
             return
 
 
-def of_receipt(receipt: dict, path: str) -> str:
+def of_receipt(receipt: dict[str, Any], path: str) -> str:
     """The session file that holds a receipt's result, `path` where its row names none: a
     sub-agent's is its own file.
     """

@@ -33,7 +33,7 @@ _state: dict[str, Any] = {
 }
 
 
-def run(event: dict) -> None:
+def run(event: dict[str, Any]) -> None:
     """The work after one event of the resident lane. Never raises for a store or transcript that
     cannot be used.
     """
@@ -80,7 +80,7 @@ def take_in() -> None:
     attempt("spool not taken in", lambda ledger: ledger.take_spool())
 
 
-def _prompted(ledger, event: dict) -> None:
+def _prompted(ledger, event: dict[str, Any]) -> None:
     from contextkernel.handlers import reread  # late: once a prompt
 
     ledger.take_spool()  # a resume or clear that the script of SessionStart has just counted
@@ -143,7 +143,7 @@ def judge_pending(
     its receipts.
     """
     judged = 0
-    news: dict[str, tuple[dict, dict]] = {}
+    news: dict[str, tuple[dict[str, Any], dict[str, Any]]] = {}
     for receipt in ledger.pending(session):
         if client and receipt["client"] != client:
             continue
@@ -161,12 +161,14 @@ def judge_pending(
     return judged
 
 
-def _is_over(receipt: dict) -> bool:
+def _is_over(receipt: dict[str, Any]) -> bool:
     """Whether a receipt will not be judged any more: Codex tells nobody that a session ended."""
     return receipt["client"] == "codex" and time.time() - (receipt["at"] or 0.0) > DAY
 
 
-def judge(ledger, receipt: dict, results: dict, refusals: dict) -> bool:
+def judge(
+    ledger, receipt: dict[str, Any], results: dict[str, Any], refusals: dict[str, Any]
+) -> bool:
     """Whether a verdict on a receipt was possible; it is recorded. `results`, `refusals`: of its
     transcript, by tool use id. Raises sqlite3.Error.
     """
@@ -186,7 +188,7 @@ def judge(ledger, receipt: dict, results: dict, refusals: dict) -> bool:
     return True
 
 
-def _remember(receipt: dict, verdict) -> None:
+def _remember(receipt: dict[str, Any], verdict) -> None:
     """The rests that script hooks look up. Raises OSError."""
     if verdict.status == "verified":
         backoff.heal(receipt["session"], receipt["tool"])
@@ -194,7 +196,7 @@ def _remember(receipt: dict, verdict) -> None:
         backoff.alarm(receipt["session"], receipt["tool"], f"{receipt['tool']}: {verdict.reason}")
 
 
-def _news_of(ledger, file: str, client: str, whole: bool) -> tuple[dict, dict]:
+def _news_of(ledger, file: str, client: str, whole: bool) -> tuple[dict[str, Any], dict[str, Any]]:
     """(tool results, refusals) by tool use id, among what this process has not read of a
     transcript yet, or in all of it.
     """

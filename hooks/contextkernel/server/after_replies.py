@@ -22,11 +22,13 @@ GATHERED = ("PreToolUse", "PostToolUse", "PostToolUseFailure")
 class AfterReplies:
     """`attempt` runs what may fail in unforeseen ways."""
 
-    def __init__(self, attempt: Callable):
+    def __init__(self, attempt: Callable[..., Any]):
         self._attempt = attempt
         self._queue: Any = queue.SimpleQueue()  # work; None ends the thread
         self._lock = threading.Lock()
-        self._events: dict[str, dict] = {}  # the latest event of each session since last time
+        self._events: dict[
+            str, dict[str, Any]
+        ] = {}  # the latest event of each session since last time
         self._known: set[str] = set()  # sessions that have their mark
         self._thread = threading.Thread(target=self._run, daemon=True)
         self._thread.start()
@@ -35,7 +37,7 @@ class AfterReplies:
         """Have something done soon."""
         self._queue.put(work)
 
-    def follow(self, event: dict) -> None:
+    def follow(self, event: dict[str, Any]) -> None:
         """Have the work after an event done, in a second or at once."""
         session = str(event.get("session_id") or "")
         with self._lock:

@@ -52,7 +52,7 @@ ENDING = 0.3  # seconds between asking a child to end and ending it, when we lea
 class Session:
     """`attempt` runs what may fail in unforeseen ways (serve.py); `leaving` is set by a signal."""
 
-    def __init__(self, writer: jsonrpc.Writer, client: str, attempt: Callable):
+    def __init__(self, writer: jsonrpc.Writer, client: str, attempt: Callable[..., Any]):
         self.writer = writer
         self.client = client
         self.attempt = attempt
@@ -132,12 +132,12 @@ class Session:
         if reply is not None:
             self.writer.send(reply)
 
-    def _take_batch(self, messages: list) -> None:
+    def _take_batch(self, messages: list[Any]) -> None:
         replies = [reply for reply in map(self.reply, messages) if reply is not None]
         if replies:
             self.writer.send(replies)
 
-    def reply(self, message: Any) -> dict | None:
+    def reply(self, message: Any) -> dict[str, Any] | None:
         """The answer to a decoded message; None for a notification, an answer to us, and a
         cancelled call.
         """
@@ -177,13 +177,13 @@ class Session:
                 else jsonrpc.error(jsonrpc.id_of(message), refusal.code, str(refusal))
             )
 
-    def send(self, method: str, params: dict, identity: str | None = None) -> None:
+    def send(self, method: str, params: dict[str, Any], identity: str | None = None) -> None:
         """Send a notification, or a request of ours when it has an id."""
         message = {"jsonrpc": "2.0", "method": method, "params": params}
         self.writer.send(message if identity is None else dict(message, id=identity))
 
     # -- methods --------------------------------------------------------------------------------
-    def initialize(self, request: jsonrpc.Request) -> dict:
+    def initialize(self, request: jsonrpc.Request) -> dict[str, Any]:
         """Who we are; the client's protocol version where we speak it, else our newest."""
         wanted, able = request.params.get("protocolVersion"), request.params.get("capabilities")
         if not self.client:
@@ -220,11 +220,11 @@ class Session:
 
             self.folder = unquote(urlsplit(first).path)
 
-    def ping(self, request: jsonrpc.Request) -> dict:
+    def ping(self, request: jsonrpc.Request) -> dict[str, Any]:
         """Nothing, in time."""
         return {}
 
-    def list_tools(self, request: jsonrpc.Request) -> dict:
+    def list_tools(self, request: jsonrpc.Request) -> dict[str, Any]:
         """The tools for the model; the one for hooks is not among them, and costs no context."""
         return {"tools": [tools.listed(tool) for tool in tools.TOOLS]}
 
@@ -234,7 +234,7 @@ class Session:
         if child:
             child.cancel()
 
-    def call_tool(self, request: jsonrpc.Request) -> dict | None:
+    def call_tool(self, request: jsonrpc.Request) -> dict[str, Any] | None:
         """The answer of a tool, or of the hidden one for hooks; None when the call was cancelled
         meanwhile.
         """
@@ -243,7 +243,7 @@ class Session:
         finally:
             self.calls.pop(_key(request.id), None)
 
-    def _called(self, request: jsonrpc.Request) -> dict | None:
+    def _called(self, request: jsonrpc.Request) -> dict[str, Any] | None:
         name, arguments = request.params.get("name"), request.params.get("arguments")
         if arguments is None:
             arguments = {}
@@ -260,7 +260,7 @@ class Session:
             raise jsonrpc.Refusal(jsonrpc.INVALID_PARAMS, f"no tool {str(name)[:100]}")
         return self._work(tool, arguments, self.calls[_key(request.id)], request)
 
-    def _hook(self, arguments: dict) -> str:
+    def _hook(self, arguments: dict[str, Any]) -> str:
         """What a hook script would print for the event in `arguments`: JSON, or "" for no
         opinion.
         """
@@ -281,8 +281,8 @@ class Session:
         return json.dumps(reply) if reply else ""
 
     def _work(
-        self, tool: tools.Tool, arguments: dict, child: Child, request: jsonrpc.Request
-    ) -> dict | None:
+        self, tool: tools.Tool, arguments: dict[str, Any], child: Child, request: jsonrpc.Request
+    ) -> dict[str, Any] | None:
         """A tool's result by its child process."""
         folder = self.folder if os.path.isdir(self.folder) else tools.own_folder()
         try:
@@ -398,7 +398,7 @@ NOTIFICATIONS = {
 }
 
 
-def _thread_of(request: jsonrpc.Request) -> dict:
+def _thread_of(request: jsonrpc.Request) -> dict[str, Any]:
     """CK_TRANSCRIPT for a call whose `_meta` names its thread, as Codex's calls do."""
     meta = request.params.get("_meta")
     thread = meta.get("threadId") if isinstance(meta, dict) else None
@@ -411,7 +411,7 @@ def _key(identity: Any) -> str:
     return repr(identity)
 
 
-def _content(text: str, is_error: bool = False) -> dict:
+def _content(text: str, is_error: bool = False) -> dict[str, Any]:
     return dict(
         {"content": [{"type": "text", "text": text}]}, **({"isError": True} if is_error else {})
     )
@@ -426,7 +426,7 @@ def _is_hook(message: Any) -> bool:
     )
 
 
-def _booked(arguments: dict) -> Callable[[str], None]:
+def _booked(arguments: dict[str, Any]) -> Callable[[str], None]:
     """Books why an event passed through."""
     name, session = (
         str(arguments.get("hook_event_name"))[:60],

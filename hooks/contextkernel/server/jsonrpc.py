@@ -53,7 +53,7 @@ class Request(NamedTuple):
 
     id: int | str | None
     method: str
-    params: dict
+    params: dict[str, Any]
     result: Any = None
 
 
@@ -172,12 +172,12 @@ def is_notification(message: Any) -> bool:
     )
 
 
-def answer(identity: int | str | None, result: Any) -> dict:
+def answer(identity: int | str | None, result: Any) -> dict[str, Any]:
     """The answer to a call."""
     return {"jsonrpc": "2.0", "id": identity, "result": result}
 
 
-def error(identity: int | str | None, code: int, text: str) -> dict:
+def error(identity: int | str | None, code: int, text: str) -> dict[str, Any]:
     """The error answer to a call; `identity` None where the call's own could not be read."""
     return {"jsonrpc": "2.0", "id": identity, "error": {"code": code, "message": text}}
 

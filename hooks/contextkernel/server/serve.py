@@ -54,11 +54,11 @@ def client_of(argv: list[str]) -> str:
 
 
 def attempt(
-    work: Callable,
+    work: Callable[..., Any],
     *arguments: Any,
     otherwise: Any = None,
-    passing: tuple = (),
-    note: Callable = None,
+    passing: tuple[Any, ...] = (),
+    note: Callable[..., Any] = None,
 ) -> Any:
     """What `work` returns; `otherwise` after any failure but those in `passing`: one line on
     stderr, and `note(why)`.

@@ -17,6 +17,10 @@ from contextkernel.clients import limits
 from contextkernel.paths import PLUGIN_ROOT, why_too_wide
 from contextkernel.store import settings
 
+TYPE_CHECKING = False  # typing costs 3 ms of a hook
+if TYPE_CHECKING:
+    from typing import Any
+
 CK = os.path.join(PLUGIN_ROOT, "hooks", "ck.py")
 RECALL = os.path.join(PLUGIN_ROOT, "mcp", "recall.py")
 
@@ -44,7 +48,7 @@ class Command(NamedTuple):
 
     arguments: list[str]
     stdin: str = ""
-    environ: dict | None = None
+    environ: dict[str, Any] | None = None
 
 
 class Tool(NamedTuple):
@@ -54,9 +58,11 @@ class Tool(NamedTuple):
 
     name: str
     description: str
-    properties: dict
+    properties: dict[str, Any]
     required: tuple[str, ...]
-    command: Callable[[dict, str, str], Command]  # (arguments, working folder or "", client)
+    command: Callable[
+        [dict[str, Any], str, str], Command
+    ]  # (arguments, working folder or "", client)
     seconds: int
     always_loaded: bool = False
     gives_back: bool = False  # a call is a page fault: something hidden was needed
@@ -73,7 +79,7 @@ def own_folder() -> str:
     return "" if os.path.realpath(folder) == PLUGIN_ROOT else folder
 
 
-def recall_command(arguments: dict, folder: str, client: str) -> Command:
+def recall_command(arguments: dict[str, Any], folder: str, client: str) -> Command:
     """The command that prints stored text, a page at most.  Raises WrongCall."""
     handle = _HANDLE.search(arguments["handle"].lower())
     if not handle:
@@ -85,7 +91,7 @@ def recall_command(arguments: dict, folder: str, client: str) -> Command:
     return Command(command)
 
 
-def repo_slice_command(arguments: dict, folder: str, client: str) -> Command:
+def repo_slice_command(arguments: dict[str, Any], folder: str, client: str) -> Command:
     """The command that prints a repository slice.  Raises WrongCall."""
     repo = _path(arguments.get("repo", "."), "repo", folder)
     if not os.path.isdir(repo):
@@ -100,7 +106,7 @@ def repo_slice_command(arguments: dict, folder: str, client: str) -> Command:
     )
 
 
-def symbol_slice_command(arguments: dict, folder: str, client: str) -> Command:
+def symbol_slice_command(arguments: dict[str, Any], folder: str, client: str) -> Command:
     """The command that prints a symbol slice.  Raises WrongCall."""
     path = _path(arguments["file"], "file", folder)
     if not os.path.isfile(path):
@@ -119,7 +125,7 @@ def _path(path: str, name: str, folder: str) -> str:
     return os.path.normpath(os.path.join(folder, path))
 
 
-def _budget(arguments: dict, client: str) -> list[str]:
+def _budget(arguments: dict[str, Any], client: str) -> list[str]:
     given = _checked(arguments, "budget", _BUDGET, "auto or a number of tokens")
     if client == "codex":
         return [
@@ -131,7 +137,7 @@ def _budget(arguments: dict, client: str) -> list[str]:
     return given
 
 
-def _environ(client: str) -> dict | None:
+def _environ(client: str) -> dict[str, Any] | None:
     return (
         {"CK_BUDGET_MAX": str(min(limits.CODEX_SLICE_MAX_TOKENS, settings.number("CK_BUDGET_MAX")))}
         if client == "codex"
@@ -139,7 +145,7 @@ def _environ(client: str) -> dict | None:
     )
 
 
-def _checked(arguments: dict, name: str, form: re.Pattern[str], what: str) -> list[str]:
+def _checked(arguments: dict[str, Any], name: str, form: re.Pattern[str], what: str) -> list[str]:
     value = arguments.get(name, "").strip().lower()
     if value and not form.fullmatch(value):
         raise WrongCall(f"{name}: {what}")
@@ -182,7 +188,7 @@ TOOLS = (
 BY_NAME = {tool.name: tool for tool in TOOLS}
 
 
-def listed(tool: Tool) -> dict:
+def listed(tool: Tool) -> dict[str, Any]:
     """A row as `tools/list` shows it."""
     properties = {
         name: {"type": "string", "description": text} if text else {"type": "string"}
@@ -204,7 +210,7 @@ def listed(tool: Tool) -> dict:
     return shown
 
 
-def checked(tool: Tool, arguments: dict) -> dict:
+def checked(tool: Tool, arguments: dict[str, Any]) -> dict[str, Any]:
     """The arguments as texts, absent ones left out.  Raises WrongCall naming the first that does
     not fit.
     """

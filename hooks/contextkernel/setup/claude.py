@@ -14,6 +14,10 @@ from contextkernel.clients.claude import settings_file
 from contextkernel.setup.codex_bundle import Failed
 from contextkernel.setup.context import MARKET, NAMED, Setup, program, run
 
+TYPE_CHECKING = False  # typing costs 3 ms of a hook
+if TYPE_CHECKING:
+    from typing import Any
+
 RECALL_RULE = "mcp__plugin_context-kernel_kernel__recall"
 OURS = (
     "hooks",
@@ -99,12 +103,12 @@ def add_plugin(setup: Setup, claude: str) -> None:
     warn_of_old_python(setup)
 
 
-def listed(claude: str, *words: str) -> list[dict]:
+def listed(claude: str, *words: str) -> list[dict[str, Any]]:
     """The rows of a `claude plugin … --json` list."""
     return json.loads(run([claude, "plugin", *words, "--json"]))
 
 
-def works(row: dict) -> bool:
+def works(row: dict[str, Any]) -> bool:
     """Whether a row of the plugin list is ours, for this user, switched on and loaded."""
     return (
         row.get("id") == NAMED
@@ -152,7 +156,7 @@ def add_scripts(setup: Setup, journal: settings_file.Journal) -> settings_file.J
     if not setup.dry:
         kept = settings_file.containers(settings_file.parse(journal.before, journal.path))
 
-        def edit(settings: dict) -> None:
+        def edit(settings: dict[str, Any]) -> None:
             settings_file.remove_hooks(
                 settings,
                 lambda command: command not in commands and is_ours(command, journal, setup.root),
@@ -263,7 +267,9 @@ def remove_plugin(setup: Setup, now: bytes | None) -> None:
             run([claude, "plugin"] + words)
 
 
-def take_out(setup: Setup, settings: dict, journal: settings_file.Journal, kept: list[str]) -> None:
+def take_out(
+    setup: Setup, settings: dict[str, Any], journal: settings_file.Journal, kept: list[str]
+) -> None:
     """Our entries out of settings that others changed too: hooks, rule, plugin and marketplace;
     what is empty after that, unless `kept`.
     """
