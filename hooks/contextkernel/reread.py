@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import difflib
-from typing import NamedTuple
+from typing import TYPE_CHECKING, NamedTuple
 
 from contextkernel import marks, tokens
 
@@ -19,7 +19,16 @@ class _TooLongError(Exception):
     """The search for like lines took more steps than it may."""
 
 
-class _Matcher(difflib.SequenceMatcher):
+if TYPE_CHECKING:
+
+    class _SequenceMatcher(difflib.SequenceMatcher[str]):
+        b2j: dict[str, list[int]]
+
+else:
+    _SequenceMatcher = difflib.SequenceMatcher
+
+
+class _Matcher(_SequenceMatcher):
     """Counts the steps of its search. Raises _TooLongError."""
 
     def __init__(self, before: list[str], after: list[str]) -> None:
@@ -29,8 +38,10 @@ class _Matcher(difflib.SequenceMatcher):
         for line in before:
             self.sums.append(self.sums[-1] + 2 + len(self.b2j.get(line, ())))
 
-    def find_longest_match(self, alo=0, ahi=None, blo=0, bhi=None):  # the names of difflib
-        self.left -= self.sums[ahi] - self.sums[alo]
+    def find_longest_match(  # the names of difflib, which gives all four
+        self, alo: int = 0, ahi: int | None = None, blo: int = 0, bhi: int | None = None
+    ) -> difflib.Match:
+        self.left -= self.sums[-1 if ahi is None else ahi] - self.sums[alo]
         if self.left < 0:
             raise _TooLongError
         return super().find_longest_match(alo, ahi, blo, bhi)

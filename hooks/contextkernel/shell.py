@@ -160,7 +160,8 @@ def _double_quoted(text: str, at: int) -> tuple[str, int, bool]:
     """(content, place after the closing quote, whether nothing is expanded). Raises
     _NotUnderstood.
     """
-    parts, plain = [], True
+    parts: list[str] = []
+    plain = True
     while at < len(text):
         char = text[at]
         if char == '"':

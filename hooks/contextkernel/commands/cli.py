@@ -57,7 +57,8 @@ class Parser(argparse.ArgumentParser):
             if action.option_strings and action.nargs is None
             for name in action.option_strings
         }
-        joined, rest = [], list(argv)
+        joined: list[str] = []
+        rest = list(argv)
         while rest:
             word = rest.pop(0)
             if word == "--":

@@ -7,6 +7,7 @@ from __future__ import annotations
 import os
 import sys
 
+from contextkernel.clients import lane_keys
 from contextkernel.clients.claude import shell_prefix
 from contextkernel.clients.claude.settings_file import Refused
 from contextkernel.commands import cli
@@ -30,7 +31,7 @@ def _options(argv: list[str]) -> tuple[str, bool]:
 def main(argv: list[str]) -> int:
     """0; 1 when nothing was changed (refused, or not agreed to); 2 after a wrong call."""
     verb, agreed = _options(argv)
-    state, path = settings.data_root(), shell_prefix.settings_path()
+    state, path = settings.data_root(), lane_keys.settings_path()
     try:
         if verb == "status":
             return _status(shell_prefix.status(state, path))

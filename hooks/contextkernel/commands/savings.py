@@ -15,6 +15,8 @@ TYPE_CHECKING = False  # typing costs 3 ms of a hook
 if TYPE_CHECKING:
     from typing import Any
 
+    from contextkernel.store.ledger import Ledger
+
 EXAMPLES = ("ck.py savings --since 7", "ck.py savings --session 3fb21c09 --json")
 
 
@@ -22,23 +24,23 @@ def main(argv: list[str]) -> int:
     """0 after printing the report; 2 after one line on stderr."""
     import sqlite3
 
-    from contextkernel.store import blobs, ledger
+    from contextkernel.store import blobs
 
     options = _arguments(argv)
     try:
-        return _whole(options, ledger)
+        return _whole(options)
     except (ValueError, OSError, blobs.StoreError, sqlite3.Error) as error:
         sys.stderr.write(f"ck.py savings: {error}\n")
         return 2
 
 
-def _whole(options: argparse.Namespace, ledger) -> int:
+def _whole(options: argparse.Namespace) -> int:
     """0 after printing; a ledger that turns out to be damaged is set aside, and the new one
     reported. Raises StoreError, sqlite3.Error.
     """
     import sqlite3
 
-    from contextkernel.store import aside
+    from contextkernel.store import aside, ledger
 
     try:
         return _reported(options, ledger.open_ledger())
@@ -48,7 +50,7 @@ def _whole(options: argparse.Namespace, ledger) -> int:
     return _reported(options, ledger.open_ledger(suspect=True))
 
 
-def _reported(options: argparse.Namespace, books) -> int:
+def _reported(options: argparse.Namespace, books: Ledger) -> int:
     """0 after printing. Raises sqlite3.Error."""
     from contextkernel import savings
     from contextkernel.store import recorder
@@ -124,7 +126,7 @@ def _own_cost() -> dict[str, Any]:
     return {"tokens": rows[-1]["tokens"], "parts": parts}
 
 
-def _models(books, where: str, values: list[Any]) -> dict[str, Any]:
+def _models(books: Ledger, where: str, values: list[Any]) -> dict[str, Any]:
     """session -> (model, bytes a token, price), for sessions whose transcript is still there and
     names a model.
     """

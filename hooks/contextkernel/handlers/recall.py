@@ -142,7 +142,8 @@ def page_of(text: str, span: Span, handle: str, most: int) -> str:
     """The lines of a span, exactly; as many as `most` bytes hold, and then one line that names
     the rest.
     """
-    lines, shown, room = Lines.of(text), [], most
+    shown: list[str] = []
+    lines, room = Lines.of(text), most
     span = within(span, lines.total)
     skip = span.skip
     for number in range(span.first, span.last + 1):
@@ -171,7 +172,8 @@ def page_of_matches(text: str, span: Span, pattern: re.Pattern[str], handle: str
     """The matching lines of a span as `N:line`; as many as `most` bytes hold, and then one line
     that names the rest.
     """
-    lines, shown, room = Lines.of(text), [], most
+    shown: list[str] = []
+    lines, room = Lines.of(text), most
     span = within(span, lines.total)
     for number, at in _matches(lines, span, pattern):
         line = _around(lines.parts[number - 1], at, number, handle)

@@ -84,9 +84,8 @@ def _decide(
     from contextkernel import reread as delta
 
     was_marked = held.get("given") == "reread"
-    asked = (file.path, text, copy, was_marked, handle, settings.number("CK_DELTA_MIN"))
-    if changed:
-        asked += (changed,)
+    least = settings.number("CK_DELTA_MIN")
+    asked = (file.path, text, copy, was_marked, handle, least, changed)
     size = len(text) + len(copy)
     return delta.Decision(*cpu_limit.call(operators.delta, asked, size, call.since))
 

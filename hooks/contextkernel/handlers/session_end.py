@@ -14,6 +14,8 @@ TYPE_CHECKING = False  # typing costs 3 ms of a hook
 if TYPE_CHECKING:
     from typing import Any
 
+    from contextkernel.store.ledger import Ledger
+
 FEW = 32  # ids that are cheaper to look for in each row than the row is to parse
 
 
@@ -29,7 +31,7 @@ def end_session(event: dict[str, Any]) -> None:
     verification.attempt("no sweep", verification.sweep)
 
 
-def look(ledger, session: str, path: str) -> None:
+def look(ledger: Ledger, session: str, path: str) -> None:
     """Judge each pending receipt of a session by its transcript, record what its script hooks let
     pass, and store how far each file was read. Raises sqlite3.Error.
     """
@@ -45,7 +47,7 @@ def look(ledger, session: str, path: str) -> None:
                 ledger.judge(receipt, "expired", f"cannot be judged: {type(error).__name__}")
 
 
-def _look_at(ledger, file: str, receipts: list[dict[str, Any]], unseen: _Unseen) -> None:
+def _look_at(ledger: Ledger, file: str, receipts: list[dict[str, Any]], unseen: _Unseen) -> None:
     wanted = {receipt["tool_use_id"] for receipt in receipts}
     client = receipts[0]["client"] if receipts else "claude"
     results: dict[str, Any] = {}
@@ -67,7 +69,7 @@ def _look_at(ledger, file: str, receipts: list[dict[str, Any]], unseen: _Unseen)
         verification.judge(ledger, receipt, results, refusals)
 
 
-def _expire(ledger, session: str) -> None:
+def _expire(ledger: Ledger, session: str) -> None:
     for receipt in ledger.pending(session):
         ledger.judge(
             receipt, "expired", "the session ended before its transcript showed the result"
@@ -79,7 +81,7 @@ class _Unseen:
     counts them, at the session's end.
     """
 
-    def __init__(self, ledger, session: str, path: str):
+    def __init__(self, ledger: Ledger, session: str, path: str) -> None:
         self.ledger, self.session, self.path = ledger, session, path
         rows = ledger.rows(
             "SELECT tool_use_id AS use, lane FROM receipts WHERE session = ?", (session,)
@@ -88,7 +90,7 @@ class _Unseen:
         self.calls: dict[str, str] = {}
         self.served = presence.served(session) or any(row["lane"] == "resident" for row in rows)
 
-    def record(self, news) -> None:
+    def record(self, news: Any) -> None:
         """Record what is new among these results. Raises sqlite3.Error."""
         if self.served:
             return

@@ -7,10 +7,14 @@ from __future__ import annotations
 import sqlite3
 import sys
 import time
-from typing import Any
+from typing import TYPE_CHECKING, Any, Callable
 
 from contextkernel.handlers import transcripts
 from contextkernel.store import backoff, presence, recorder, settings
+
+if TYPE_CHECKING:
+    from contextkernel import canary
+    from contextkernel.store.ledger import Ledger
 
 DAY = 86400  # seconds
 RETRY_AFTER = 60  # seconds until an unusable ledger is tried again
@@ -53,7 +57,7 @@ def run(event: dict[str, Any]) -> None:
         attempt("no sweep", sweep)
 
 
-def attempt(words: str, work, *arguments) -> None:
+def attempt(words: str, work: Callable[..., object], *arguments: Any) -> None:
     """Run `work(ledger, …)`: what goes wrong is said, and keeps nothing else from being done. A
     damaged ledger is mended, and the work done again.
     """
@@ -80,7 +84,7 @@ def take_in() -> None:
     attempt("spool not taken in", lambda ledger: ledger.take_spool())
 
 
-def _prompted(ledger, event: dict[str, Any]) -> None:
+def _prompted(ledger: Ledger, event: dict[str, Any]) -> None:
     from contextkernel.handlers import reread  # late: once a prompt
 
     ledger.take_spool()  # a resume or clear that the script of SessionStart has just counted
@@ -100,7 +104,7 @@ def leave() -> None:
             ledger.keep_offset(file, state)
 
 
-def open_book(at_once: bool = False):
+def open_book(at_once: bool = False) -> Ledger | None:
     """The ledger of this process, opened at the first call and used for bookings from then on; None
     while it cannot be opened.
 
@@ -114,7 +118,7 @@ def open_book(at_once: bool = False):
         _state["gone_since"] = time.time()
     if gone and not at_once and time.time() - _state["gone_since"] < SETTLED_AFTER:
         return None
-    if damaged or gone:
+    if recorder.ledger is not None and (damaged or gone):
         recorder.ledger.close()
         recorder.ledger, _state["ledger_tried"], _state["gone_since"] = None, 0.0, 0.0
         _state["sessions"].clear()
@@ -134,7 +138,7 @@ def open_book(at_once: bool = False):
 
 
 def judge_pending(
-    ledger, session: str | None, path: str = "", whole: bool = False, client: str = ""
+    ledger: Ledger, session: str | None, path: str = "", whole: bool = False, client: str = ""
 ) -> int:
     """Number of receipts judged now: each pending one of the session (None: of all) against its own
     transcript.
@@ -167,7 +171,7 @@ def _is_over(receipt: dict[str, Any]) -> bool:
 
 
 def judge(
-    ledger, receipt: dict[str, Any], results: dict[str, Any], refusals: dict[str, Any]
+    ledger: Ledger, receipt: dict[str, Any], results: dict[str, Any], refusals: dict[str, Any]
 ) -> bool:
     """Whether a verdict on a receipt was possible; it is recorded. `results`, `refusals`: of its
     transcript, by tool use id. Raises sqlite3.Error.
@@ -188,7 +192,7 @@ def judge(
     return True
 
 
-def _remember(receipt: dict[str, Any], verdict) -> None:
+def _remember(receipt: dict[str, Any], verdict: canary.Verdict) -> None:
     """The rests that script hooks look up. Raises OSError."""
     if verdict.status == "verified":
         backoff.heal(receipt["session"], receipt["tool"])
@@ -196,7 +200,9 @@ def _remember(receipt: dict[str, Any], verdict) -> None:
         backoff.alarm(receipt["session"], receipt["tool"], f"{receipt['tool']}: {verdict.reason}")
 
 
-def _news_of(ledger, file: str, client: str, whole: bool) -> tuple[dict[str, Any], dict[str, Any]]:
+def _news_of(
+    ledger: Ledger, file: str, client: str, whole: bool
+) -> tuple[dict[str, Any], dict[str, Any]]:
     """(tool results, refusals) by tool use id, among what this process has not read of a
     transcript yet, or in all of it.
     """
@@ -210,7 +216,7 @@ def _news_of(ledger, file: str, client: str, whole: bool) -> tuple[dict[str, Any
     return results, refusals
 
 
-def sweep(ledger) -> None:
+def sweep(ledger: Ledger) -> None:
     """Remove expired blobs and old marks. Raises OSError, sqlite3.Error.
 
     What is pinned stays, what running sessions were given, and what rows in the spool name that

@@ -91,6 +91,7 @@ class Session:
             }
             self.after.put(lambda: recorder.record("note", note))  # it may have been a hook's
             return
+        work: Callable[[Any], None]
         if isinstance(message, list) and message:
             work, batch = self._take_batch, message
         else:

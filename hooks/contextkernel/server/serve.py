@@ -58,7 +58,7 @@ def attempt(
     *arguments: Any,
     otherwise: Any = None,
     passing: tuple[Any, ...] = (),
-    note: Callable[..., Any] = None,
+    note: Callable[[str], None] | None = None,
 ) -> Any:
     """What `work` returns; `otherwise` after any failure but those in `passing`: one line on
     stderr, and `note(why)`.
@@ -70,7 +70,7 @@ def attempt(
         return work(*arguments)
     except passing:
         raise
-    except (Exception, SystemExit) as error:
+    except (Exception, SystemExit) as error:  # noqa: BLE001
         why = f"{type(error).__name__}: {' '.join(str(error).split())[:300]}"
         os.write(2, (f"context-kernel: {why}\n").encode("utf-8", "replace"))
         if note:

@@ -194,7 +194,10 @@ def listed(tool: Tool) -> dict[str, Any]:
         name: {"type": "string", "description": text} if text else {"type": "string"}
         for name, text in tool.properties.items()
     }
-    shown = {
+    meta: dict[str, Any] = {"anthropic/maxResultSizeChars": limits.SERVER_MAX_CHARS}
+    if tool.always_loaded:
+        meta["anthropic/alwaysLoad"] = True
+    return {
         "name": tool.name,
         "description": tool.description,
         "inputSchema": {
@@ -203,11 +206,8 @@ def listed(tool: Tool) -> dict[str, Any]:
             "required": list(tool.required),
         },
         "annotations": {"readOnlyHint": True, "openWorldHint": False},
+        "_meta": meta,
     }
-    shown["_meta"] = {"anthropic/maxResultSizeChars": limits.SERVER_MAX_CHARS}
-    if tool.always_loaded:
-        shown["_meta"]["anthropic/alwaysLoad"] = True
-    return shown
 
 
 def checked(tool: Tool, arguments: dict[str, Any]) -> dict[str, Any]:

@@ -31,7 +31,7 @@ class Child:
 
     def __init__(self) -> None:
         self.cancelled = False
-        self._process: subprocess.Popen | None = None
+        self._process: subprocess.Popen[bytes] | None = None
         self._lock = threading.Lock()
 
     def run(
@@ -56,8 +56,8 @@ class Child:
 
     def _watch(
         self,
-        process: subprocess.Popen,
-        stdin: bytes,
+        process: subprocess.Popen[bytes],
+        stdin: bytes | None,
         seconds: float,
         report: Callable[[float, str], None],
     ) -> Outcome:
@@ -91,7 +91,7 @@ class Child:
             _signal(self._process, getattr(signal, "SIGKILL", signal.SIGTERM))
 
 
-def _start(arguments: list[str], folder: str, environ: dict[str, str]) -> subprocess.Popen:
+def _start(arguments: list[str], folder: str, environ: dict[str, str]) -> subprocess.Popen[bytes]:
     command = [sys.executable, "-I", "-S"]
     if sys.pycache_prefix:
         command += ["-X", "pycache_prefix=" + sys.pycache_prefix]
@@ -106,7 +106,7 @@ def _start(arguments: list[str], folder: str, environ: dict[str, str]) -> subpro
     )
 
 
-def _signal(process: subprocess.Popen, number: int) -> None:
+def _signal(process: subprocess.Popen[bytes], number: int) -> None:
     """To the child's whole group, so that its own children go with it."""
     if process.poll() is not None:
         return

@@ -105,7 +105,8 @@ def add_plugin(setup: Setup, claude: str) -> None:
 
 def listed(claude: str, *words: str) -> list[dict[str, Any]]:
     """The rows of a `claude plugin … --json` list."""
-    return json.loads(run([claude, "plugin", *words, "--json"]))
+    rows: list[dict[str, Any]] = json.loads(run([claude, "plugin", *words, "--json"]))
+    return rows
 
 
 def works(row: dict[str, Any]) -> bool:

@@ -94,7 +94,8 @@ def build(root: str, target: str, python: str, hooks: dict[str, Any]) -> None:
 
 def _document(root: str, *names: str) -> dict[str, Any]:
     """A JSON file of the plugin's own."""
-    return json.loads(files.content(os.path.join(root, *names), MOST))
+    document: dict[str, Any] = json.loads(files.content(os.path.join(root, *names), MOST))
+    return document
 
 
 def discard(target: str) -> None:
@@ -117,6 +118,9 @@ class AppServer:
             stderr=subprocess.DEVNULL,
             cwd=folder,
         )
+        assert self.process.stdin is not None
+        assert self.process.stdout is not None
+        self._asking, self._said = self.process.stdin, self.process.stdout
 
     def __enter__(self) -> AppServer:
         self.call(
@@ -128,7 +132,7 @@ class AppServer:
 
     def __exit__(self, *_: object) -> None:
         # 0.171 leaves at the end of its input; 0.150 does not
-        for stop in (self.process.stdin.close, self.process.terminate, self.process.kill):
+        for stop in (self._asking.close, self.process.terminate, self.process.kill):
             try:
                 stop()
             except OSError:
@@ -138,12 +142,12 @@ class AppServer:
                 break
             except subprocess.TimeoutExpired:
                 continue
-        self.process.stdout.close()
+        self._said.close()
 
     def _send(self, message: dict[str, Any]) -> None:
         try:
-            self.process.stdin.write(json.dumps(message).encode("ascii") + b"\n")
-            self.process.stdin.flush()
+            self._asking.write(json.dumps(message).encode("ascii") + b"\n")
+            self._asking.flush()
         except OSError as error:
             raise Failed(f"codex app-server went away ({error})") from error
 
@@ -151,7 +155,7 @@ class AppServer:
         """The result of one request."""
         self.asked += 1
         self._send({"id": self.asked, "method": method, "params": params})
-        for line in self.process.stdout:
+        for line in self._said:
             try:
                 answer = json.loads(line)
             except ValueError:
@@ -163,7 +167,8 @@ class AppServer:
             ):
                 if "error" in answer:
                     raise Failed(f"{method}: {json.dumps(answer['error'])[:300]}")
-                return answer["result"]
+                result: dict[str, Any] = answer["result"]
+                return result
         raise Failed(f"codex app-server ended before it answered {method}")
 
     def hooks(self, prefix: str) -> list[Hook]:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import sys
-from typing import NamedTuple
+from typing import Any, Callable, NamedTuple
 
 from contextkernel import VERSION
 from contextkernel.clients.claude.settings_file import Refused
@@ -67,7 +67,7 @@ class Part(NamedTuple):
 PARTS = (Part("claude", "contextkernel.setup.claude"), Part("codex", "contextkernel.setup.codex"))
 
 
-def attempt(step, *arguments) -> bool:
+def attempt(step: Callable[..., None], *arguments: Any) -> bool:
     """Whether a step went through; what stopped it is said on stderr."""
     try:
         step(*arguments)

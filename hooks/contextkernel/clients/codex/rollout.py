@@ -64,20 +64,23 @@ def occupancy(path: str) -> Occupancy | None:
     model, window, used = "", 0, -1
     for row in reversed(_tail(path)):
         if used < 0 and (b'"token_count"' in row or b'"token_usage_record"' in row):
-            payload = _payload(row)
-            info = payload.get("info") if isinstance(payload.get("info"), dict) else payload
+            info = _info(row)
             usage = info.get("last_token_usage") or info.get("usage")
             used = _count(usage.get("total_tokens") if isinstance(usage, dict) else None, -1)
         if not window and b'"model_context_window"' in row:
-            payload = _payload(row)
-            info = payload.get("info") if isinstance(payload.get("info"), dict) else payload
-            window = _count(info.get("model_context_window"), 0)
+            window = _count(_info(row).get("model_context_window"), 0)
         if not model and b'"turn_context"' in row:
             named = _payload(row).get("model")
             model = named if isinstance(named, str) else ""
         if model and window and used >= 0:
             break
     return Occupancy(model, window, used) if window and used >= 0 else None
+
+
+def _info(row: bytes) -> dict[str, Any]:
+    payload = _payload(row)
+    info = payload.get("info")
+    return info if isinstance(info, dict) else payload
 
 
 def _count(value: object, otherwise: int) -> int:
