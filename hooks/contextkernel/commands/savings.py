@@ -68,7 +68,7 @@ def _reported(options: dict, books) -> int:
     if options.get("session"):
         where, values = where + " AND session LIKE ?", values + [options["session"] + "%"]
     report = savings.summary(
-        books.rows("SELECT * FROM receipts WHERE " + where + " ORDER BY at", values),
+        books.receipts(where, values),
         books.rows("SELECT * FROM faults WHERE at >= ?", values[:1]),
     )
     report["estimates"] = savings.estimates(report, _models(books, where, values))
