@@ -6,8 +6,8 @@ import os
 import sys
 
 sys.path.insert(0, os.path.dirname(os.path.realpath(__file__)))  # -I leaves it out
+from contextkernel import commands
 from contextkernel.clients import cli_io
-from contextkernel.commands import savings
 
 if __name__ == "__main__":
-    raise SystemExit(cli_io.run(savings.main, sys.argv[1:], "savings.py"))
+    raise SystemExit(cli_io.run(commands.main, ["savings", *sys.argv[1:]], "savings.py"))

@@ -58,7 +58,8 @@ SIDEWAYS = {  # (from, to): on one floor, each with its reason
     ("clients", "store"): "the edge of every hook notes its errors in the ledger",
     ("symbols", "slicing"): "languages and definitions are known once",
     ("server", "handlers"): "the server answers events",
-    ("server", "commands"): "both recalls tell what a lost original was",
+    ("server", "commands"): "the recall tool reads its options as every command does",
+    ("setup", "commands"): "the installer reads its options as every command does",
     ("commands", "handlers"): "a command does what an event does",
 }
 ENTRY_MAY = (

@@ -23,6 +23,20 @@ def names_a_file(text: object) -> bool:
         return False
 
 
+def why_too_wide(folder: str) -> str:
+    """Why a folder is no repository to look through: the whole machine, the home folder or one
+    above it; "" for any other.
+    """
+    root, home = os.path.realpath(folder), os.path.realpath(os.path.expanduser("~"))
+    if root == os.path.dirname(root):
+        return "this is the whole machine; name the folder of one repository"
+    if root == home:
+        return "this is your home folder; name the folder of one repository"
+    if home.startswith(root + os.sep):
+        return "your home folder lies in it; name the folder of one repository"
+    return ""
+
+
 def file_name_of(identifier: str, most: int = 80) -> str:
     """An identifier (session, agent, tool use) as a safe file name of at most `most` characters;
     never empty, never dots only.

@@ -165,7 +165,9 @@ def test_nobody_agreed(switch, config):
 
 @pytest.mark.parametrize("words", [[], ["maybe"], ["off", "--yes"], ["on", "-y"]])
 def test_a_wrong_call(switch, words):
-    assert switch(*words, code=2).startswith("usage: ")
+    said = switch(*words, code=2)
+    assert said.startswith("ck.py failure-lane: ")
+    assert said.count("\n") == 1
 
 
 def test_a_state_folder_that_the_client_would_split(plugin_root, config, tmp_path):

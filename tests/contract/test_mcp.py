@@ -821,6 +821,26 @@ def test_slices_of_a_real_tree(server, tmp_path):
     assert "nothing" in missing["content"][0]["text"]
 
 
+@pytest.mark.parametrize(
+    "repo, reason",
+    [
+        ("/", "the whole machine"),
+        ("~", "your home folder;"),
+        ("~/..", "your home folder lies in it"),
+        (None, "your home folder;"),
+    ],
+)
+def test_a_slice_of_what_is_no_repository_is_refused_with_the_reason(start, tmp_path, repo, reason):
+    server = start(env={"HOME": str(tmp_path)}, cwd=str(tmp_path))
+    named = {"repo": repo} if repo else {}
+    result = server.call("kernel_repo_slice", dict(named, symptom="total in a.py"))
+    assert result["isError"] is True
+    text = result["content"][0]["text"]
+    assert reason in text
+    assert "--yes" not in text
+    assert "\n" not in text
+
+
 # -- where it runs ----------------------------------------------------------------------------
 def test_folder_comes_from_the_last_hook_then_from_roots(slow, tmp_path):
     here = tmp_path / "project ä"

@@ -423,17 +423,16 @@ def test_a_served_session_is_left_to_the_server(run_hook, state):
     "arguments, words",
     [
         (["frobnicate"], "unknown command"),
-        ([], "no command"),
-        (["normalize", "--foo"], "unknown argument"),
-        (["normalize", "--command"], "needs a value"),
+        (["normalize", "--foo"], "unrecognized arguments: --foo"),
+        (["normalize", "--command"], "expected one argument"),
         (["normalize", "--exit-code", "x"], "not a number"),
-        (["recall"], "usage"),
+        (["recall"], "required: HANDLE"),
         (["recall", "zz"], "not a handle"),
         (["recall", "0" * 12], "unknown or expired"),
-        (["recall", "0" * 12, "--lines", "b"], "not A-B"),
-        (["recall", "0" * 12, "--grep", "("], "--grep"),
+        (["recall", "0" * 12, "--lines", "b"], "lines: A-B"),
+        (["recall", "0" * 12, "--grep", "("], "grep: not a"),
         (["savings", "--since", "soon"], "--since"),
-        (["savings", "--what"], "unknown argument"),
+        (["savings", "--what"], "unrecognized arguments: --what"),
     ],
 )
 @pytest.mark.loop(4)

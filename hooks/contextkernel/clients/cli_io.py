@@ -17,7 +17,7 @@ def run(main: Callable[[list[str]], int], argv: list[str], name: str) -> int:
         if getattr(sys, stream) is None:  # its descriptor was closed from the start
             setattr(sys, stream, open(os.devnull, mode, encoding="utf-8"))  # noqa: SIM115
     try:
-        code = main(argv)
+        code = _code_of(main, argv)
         sys.stdout.flush()
     except BrokenPipeError:  # `ck.py recall … | head`
         silence(1)
@@ -25,13 +25,19 @@ def run(main: Callable[[list[str]], int], argv: list[str], name: str) -> int:
     except OSError as error:
         silence(1)
         code = _said(f"{name}: {error}")
-    except SystemExit as leaving:  # argparse
-        code = leaving.code if isinstance(leaving.code, int) else 2
     try:
         sys.stderr.flush()
     except OSError:
         silence(2)
     return code
+
+
+def _code_of(main: Callable[[list[str]], int], argv: list[str]) -> int:
+    """What `main` returns, or leaves with, as argparse does after its help and a wrong call."""
+    try:
+        return main(argv)
+    except SystemExit as leaving:
+        return leaving.code if isinstance(leaving.code, int) else 2
 
 
 def _said(words: str) -> int:

@@ -9,25 +9,32 @@ import sys
 
 from contextkernel.clients.claude import shell_prefix
 from contextkernel.clients.claude.settings_file import Refused
+from contextkernel.commands import cli
 from contextkernel.paths import PLUGIN_ROOT
 from contextkernel.store import settings
 
-USAGE = "usage: ck.py failure-lane on [--yes] | off | status"
+EXAMPLES = ("ck.py failure-lane status", "ck.py failure-lane on --yes")
+
+
+def _options(argv: list[str]) -> tuple[str, bool]:
+    """(what to do, whether it was agreed to)."""
+    parser = cli.command_parser("failure-lane", EXAMPLES)
+    parser.add_argument("verb", choices=("on", "off", "status"), metavar="on|off|status")
+    parser.add_argument("--yes", action="store_true", help="with `on`: switch on without asking")
+    given = parser.options(argv)
+    if given.yes and given.verb != "on":
+        parser.error("--yes goes with `on`")
+    return given.verb, given.yes
 
 
 def main(argv: list[str]) -> int:
     """0; 1 when nothing was changed (refused, or not agreed to); 2 after a wrong call."""
-    verb, flags = (argv[0] if argv else ""), argv[1:]
-    if verb not in ("on", "off", "status") or any(
-        flag != "--yes" or verb != "on" for flag in flags
-    ):
-        sys.stderr.write(USAGE + "\n")
-        return 2
+    verb, agreed = _options(argv)
     state, path = settings.data_root(), shell_prefix.settings_path()
     try:
         if verb == "status":
             return _status(shell_prefix.status(state, path))
-        return _on(state, path, "--yes" in flags) if verb == "on" else _off(state, path)
+        return _on(state, path, agreed) if verb == "on" else _off(state, path)
     except Refused as error:
         sys.stderr.write(f"ck.py failure-lane: {error}\n")
         return 1
@@ -45,12 +52,10 @@ def _on(state: str, path: str, agreed: bool) -> int:
         path,
         os.environ.get(shell_prefix.PREFIX, ""),
     )
+    also = f" Your own prefix stays in force behind it: {chained}." if chained else ""
     print(
-        (
-            "The failure lane is on: it %s.%s Takes effect in sessions started from now on; "
-            "`ck.py failure-lane off` undoes it."
-        )
-        % (plan, f" Your own prefix stays in force behind it: {chained}." if chained else "")
+        f"The failure lane is on: it {plan}.{also} Takes effect in sessions started from now on; "
+        "`ck.py failure-lane off` undoes it."
     )
     return 0
 
@@ -69,27 +74,18 @@ def _agrees(plan: str) -> bool:
 
 def _off(state: str, path: str) -> int:
     wrapper, named = shell_prefix.status(state, path).wrapper, shell_prefix.switch_off(state, path)
+    which = f": {path} is as it was" if named else f"; {path} did not name it"
     print(
-        (
-            "The failure lane is off%s. %s stays for sessions that still run; it passes "
-            "everything through."
-        )
-        % (f": {path} is as it was" if named else f"; {path} did not name it", wrapper)
+        f"The failure lane is off{which}. {wrapper} stays for sessions that still run; it passes "
+        "everything through."
     )
     return 0
 
 
 def _status(now: shell_prefix.Status) -> int:
     if now.named == now.wrapper and now.root:
-        print(
-            "on: %s names %s, which starts %s%s"
-            % (
-                now.settings,
-                now.wrapper,
-                now.root,
-                f" and then {now.chained}" if now.chained else "",
-            )
-        )
+        then = f" and then {now.chained}" if now.chained else ""
+        print(f"on: {now.settings} names {now.wrapper}, which starts {now.root}{then}")
     elif now.named == now.wrapper:
         print(
             f"half on: {now.settings} names {now.wrapper}, which passes everything through; "

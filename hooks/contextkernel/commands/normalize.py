@@ -4,56 +4,46 @@ stored first.
 
 from __future__ import annotations
 
-import os
+import argparse
 import re
 import sys
 
 from contextkernel.clients import cpu_limit, limits
+from contextkernel.commands import cli
 from contextkernel.handlers import operators, rewrite
 from contextkernel.receipt import Receipt
 from contextkernel.store import recorder
 
+EXAMPLES = (
+    "journalctl -n 5000 | ck.py normalize --command journalctl",
+    "pytest > out.txt 2>&1; ck.py normalize --command pytest --exit-code $? < out.txt",
+)
+
 
 def _arguments(argv: list[str]) -> tuple[str, int]:
-    command, code, at = "", 0, 0
-    while at < len(argv):
-        name, _, value = argv[at].partition("=")
-        if name not in ("--command", "--exit-code"):
-            raise ValueError(
-                f"unknown argument {argv[at]!r:.60} (usage: ck.py normalize --command CMD "
-                "--exit-code N < raw)"
-            )
-        if "=" not in argv[at]:
-            at += 1
-            if at == len(argv):
-                raise ValueError(f"{name} needs a value")
-            value = argv[at]
-        if name == "--command":
-            command = value
-        elif re.fullmatch(r"-?[0-9]{1,10}", value):
-            code = int(value)
-        else:
-            raise ValueError(f"--exit-code {value!r:.20} is not a number")
-        at += 1
-    return command, code
+    """(command, exit code)."""
+    parser = cli.command_parser("normalize", EXAMPLES)
+    parser.add_argument(
+        "--command", metavar="CMD", default="", help="the command line that made the output"
+    )
+    parser.add_argument(
+        "--exit-code", metavar="N", type=_exit_code, default=0, help="its exit code (default 0)"
+    )
+    given = parser.options(argv, guarded=False)  # the original passes, and says so itself
+    return given.command, given.exit_code
 
 
-def _folder() -> str:
-    try:
-        return os.getcwd()
-    except OSError:
-        return ""
+def _exit_code(text: str) -> int:
+    if not re.fullmatch(r"-?[0-9]{1,10}", text):
+        raise argparse.ArgumentTypeError(f"{text!r:.20} is not a number")
+    return int(text)
 
 
 def main(argv: list[str]) -> int:
     """0, or 2 after one line on stderr. The raw bytes pass unchanged where the store cannot hold
     them.
     """
-    try:
-        command, code = _arguments(argv)
-    except ValueError as error:
-        sys.stderr.write(f"ck.py normalize: {error}\n")
-        return 2
+    command, code = _arguments(argv)
     sys.stdout.buffer.write(_shown(sys.stdin.buffer.read(), command, code))
     sys.stdout.buffer.flush()
     return 0
@@ -64,7 +54,7 @@ def _shown(raw: bytes, command: str, code: int) -> bytes:
     job = rewrite.Job(
         [raw],
         operators.normal_forms,
-        Receipt(tool="Bash", lane="cli", command=command, cwd=_folder()),
+        Receipt(tool="Bash", lane="cli", command=command, cwd=cli.folder()),
         exit_code=code,
         cap=limits.FAILURE_WHOLE_CHARS if code else limits.BASH_MAX_CHARS,
         host=lambda size: size,

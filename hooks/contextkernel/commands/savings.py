@@ -1,36 +1,34 @@
-"""The savings report.
-
-    savings.py [--session ID] [--since DAYS|YYYY-MM-DD] [--json] [--reset-canary]
-
-Counts only replacements that were seen in the transcript; page faults are booked against them.  Exit 0, or 2 with one line.
+"""The savings report. Counts only replacements that were seen in the transcript; page faults are
+booked against them.
 """
 
 from __future__ import annotations
 
+import argparse
 import json
 import sys
 import time
+
+from contextkernel.commands import cli
+
+EXAMPLES = ("ck.py savings --since 7", "ck.py savings --session 3fb21c09 --json")
 
 
 def main(argv: list[str]) -> int:
     """0 after printing the report; 2 after one line on stderr."""
     import sqlite3
 
-    from contextkernel.store import blobs, ledger, settings
+    from contextkernel.store import blobs, ledger
 
+    options = _arguments(argv)
     try:
-        settings.guard()
-        options = _arguments(argv)
-        if options.get("help"):
-            print(__doc__.strip())
-            return 0
         return _whole(options, ledger)
     except (ValueError, OSError, blobs.StoreError, sqlite3.Error) as error:
-        sys.stderr.write(f"savings.py: {error}\n")
+        sys.stderr.write(f"ck.py savings: {error}\n")
         return 2
 
 
-def _whole(options: dict, ledger) -> int:
+def _whole(options: argparse.Namespace, ledger) -> int:
     """0 after printing; a ledger that turns out to be damaged is set aside, and the new one
     reported. Raises StoreError, sqlite3.Error.
     """
@@ -46,13 +44,13 @@ def _whole(options: dict, ledger) -> int:
     return _reported(options, ledger.open_ledger(suspect=True))
 
 
-def _reported(options: dict, books) -> int:
+def _reported(options: argparse.Namespace, books) -> int:
     """0 after printing. Raises sqlite3.Error."""
     from contextkernel import savings
     from contextkernel.store import recorder
     from contextkernel.store.database import SET_ASIDE
 
-    if options.get("reset-canary"):
+    if options.reset_canary:
         from contextkernel.store import backoff
 
         print(
@@ -64,9 +62,9 @@ def _reported(options: dict, books) -> int:
 
     recorder.ledger = books
     verification.judge_pending(books, None, whole=True)
-    where, values = "at >= ?", [options.get("since", 0.0)]
-    if options.get("session"):
-        where, values = where + " AND session LIKE ?", values + [options["session"] + "%"]
+    where, values = "at >= ?", [options.since]
+    if options.session:
+        where, values = where + " AND session LIKE ?", values + [options.session + "%"]
     report = savings.summary(
         books.receipts(where, values),
         books.rows("SELECT * FROM faults WHERE at >= ?", values[:1]),
@@ -81,7 +79,7 @@ def _reported(options: dict, books) -> int:
     )
     report["own_cost"] = _own_cost()
     report["set_aside"] = [note["text"] for note in lost]
-    if options.get("json"):
+    if options.json:
         print(json.dumps(report, indent=1))
         return 0
     notes = books.rows(
@@ -141,22 +139,23 @@ def _models(books, where: str, values: list) -> dict:
     return found
 
 
-def _arguments(argv: list[str]) -> dict:
-    options: dict = {}
-    rest = list(argv)
-    while rest:
-        name = rest.pop(0)
-        if name in ("-h", "--help", "--json", "--reset-canary"):
-            options["help" if name == "-h" else name[2:]] = True
-        elif name in ("--session", "--since") and rest:
-            value = rest.pop(0)
-            options[name[2:]] = _since(value) if name == "--since" else value
-        else:
-            raise ValueError(
-                f"unknown argument {name!r:.60} (usage: savings.py [--session ID] [--since "
-                "DAYS|DATE] [--json] [--reset-canary])"
-            )
-    return options
+def _arguments(argv: list[str]) -> argparse.Namespace:
+    parser = cli.command_parser("savings", EXAMPLES)
+    parser.add_argument("--session", metavar="ID", help="only sessions whose id begins so")
+    parser.add_argument(
+        "--since",
+        metavar="DAYS|DATE",
+        type=_since,
+        default=0.0,
+        help="only so many days, or since a date (YYYY-MM-DD)",
+    )
+    parser.add_argument("--json", action="store_true", help="print JSON")
+    parser.add_argument(
+        "--reset-canary",
+        action="store_true",
+        help="forget that the client rejected replacements, and try again",
+    )
+    return parser.options(argv)
 
 
 def _since(value: str) -> float:
@@ -165,7 +164,7 @@ def _since(value: str) -> float:
         return time.time() - float(value) * 86400
     try:
         return time.mktime(time.strptime(value, "%Y-%m-%d"))
-    except ValueError as error:
-        raise ValueError(
-            f"--since {value!r:.40} is neither a number of days nor YYYY-MM-DD"
+    except (ValueError, OverflowError) as error:
+        raise argparse.ArgumentTypeError(
+            f"{value!r:.40} is neither a number of days nor YYYY-MM-DD"
         ) from error

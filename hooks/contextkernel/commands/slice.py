@@ -1,19 +1,4 @@
-"""ck slice: the places of a repository that a symptom points to.
-
-    ck.py slice --repo DIR --symptom FILE|- --budget N|auto [--wait] [--json | --text lines]
-    [--depth full|2|1] [--importers N] [--from-diff FILE|-]
-
---budget    tokens; auto, and by default inside a session: what the session's window leaves; by
-default elsewhere 8,000
---wait      answer from an index that is up to date; without it a large index is built by a child
-process meanwhile
---depth     keep to files so many imports from the places that the symptom names; without it the
-whole repository is ranked
---text lines  with the source lines themselves
---build     only bring the index up to date, in at most --build-seconds (by default 600)
-
-Exit 0; a wrong call exits 2 with one line on stderr.
-"""
+"""ck.py slice: the places of a repository that a symptom points to."""
 
 from __future__ import annotations
 
@@ -22,11 +7,17 @@ import os
 import sys
 from typing import NamedTuple
 
+from contextkernel.commands import cli
 from contextkernel.handlers.repo_slice import BUILD_SECONDS, MOST_BYTES, WrongCall, answer, build
+from contextkernel.paths import why_too_wide
 from contextkernel.slicing.slice import Request
 from contextkernel.store import files as store_files
 from contextkernel.store import recorder, settings
 
+EXAMPLES = (
+    "pytest -x 2>&1 | ck.py slice --repo . --symptom - --budget 4000",
+    "git diff main | ck.py slice --repo . --from-diff - --text lines",
+)
 DEFAULT_BUDGET = 8000  # tokens
 LAST_COMMIT_SECONDS = 60  # that a build may take to keep what it has done
 HANDED_OVER = (
@@ -49,72 +40,93 @@ class Options(NamedTuple):
     build_seconds: float = BUILD_SECONDS
 
 
+def _arguments() -> cli.Parser:
+    parser = cli.command_parser("slice", EXAMPLES)
+    parser.add_argument(
+        "--repo", metavar="DIR", default=".", help="the repository (default: this folder)"
+    )
+    parser.add_argument(
+        "--symptom",
+        "--symptom-file",
+        metavar="FILE",
+        default="",
+        help="a traceback, the output of a failing test, or an issue; - reads stdin",
+    )
+    parser.add_argument("--from-diff", metavar="FILE", default="", help="a diff; - reads stdin")
+    cli.add_budget(parser, f"auto inside a session, elsewhere {DEFAULT_BUDGET:,}")
+    parser.add_argument(
+        "--depth",
+        choices=("full", "2", "1", "auto"),
+        metavar="full|2|1",
+        default="full",
+        help="only files so many imports away from what the symptom names (default: full)",
+    )
+    parser.add_argument(
+        "--importers",
+        metavar="N",
+        type=cli.whole_number,
+        default=0,
+        help="of a changed file also so many files that import it",
+    )
+    form = parser.add_mutually_exclusive_group()
+    form.add_argument("--json", action="store_true", help="print JSON")
+    form.add_argument(
+        "--text",
+        choices=("lines", "places"),
+        metavar="lines|places",
+        default="places",
+        help="print the source lines themselves, or only where they are (default)",
+    )
+    parser.add_argument(
+        "--wait",
+        action="store_true",
+        help="answer from an index that is up to date; else a large one is built meanwhile",
+    )
+    parser.add_argument("--build", action="store_true", help="only bring the index up to date")
+    parser.add_argument(
+        "--build-seconds",
+        metavar="N",
+        type=cli.whole_number,
+        default=int(BUILD_SECONDS),
+        help=f"seconds that such a build may take (default: {int(BUILD_SECONDS)})",
+    )
+    parser.add_argument(
+        "--yes", action="store_true", help="also for /, your home folder or one above it"
+    )
+    return parser
+
+
 def _options(argv: list[str]) -> Options:
-    values: dict[str, str] = {}
-    flags = set()
-    rest = list(argv)
-    while rest:
-        name, _, value = rest.pop(0).partition("=")
-        if name in ("--wait", "--json", "--build"):
-            flags.add(name)
-        elif name in (
-            "--repo",
-            "--symptom",
-            "--symptom-file",
-            "--budget",
-            "--depth",
-            "--importers",
-            "--from-diff",
-            "--text",
-            "--build-seconds",
-        ):
-            if not value:
-                if not rest:
-                    raise WrongCall(f"{name} needs a value")
-                value = rest.pop(0)
-            values[name.replace("symptom-file", "symptom")] = value
-        else:
-            raise WrongCall(f"unknown argument {name!r:.60}")
-    if values.get("--depth", "full") not in ("full", "1", "2", "auto"):
-        raise WrongCall("--depth is full, 2 or 1")
-    if values.get("--text", "lines") not in ("lines", "places"):
-        raise WrongCall("--text is lines or places")
-    if "--build" not in flags and not ({"--symptom", "--from-diff"} & set(values)):
-        raise WrongCall("--symptom FILE or --from-diff FILE is needed (- reads stdin)")
-    depth = values.get("--depth", "").replace("auto", "")
-    automatic = None
+    parser = _arguments()
+    given = parser.options(argv)
+    if not (given.build or given.symptom or given.from_diff):
+        parser.error("--symptom FILE or --from-diff FILE is needed (- reads stdin)")
+    too_wide = "" if given.yes else why_too_wide(given.repo)
+    if too_wide:
+        parser.refuse(f"--repo {given.repo}: {too_wide}; --yes slices it all the same")
+    budget, automatic = given.budget, None
     in_session = os.environ.get("CK_TRANSCRIPT") or os.environ.get("CLAUDE_CODE_SESSION_ID")
-    if values.get("--budget", "auto" if in_session else "") == "auto":
+    if budget is None:
+        budget = cli.AUTO if in_session else DEFAULT_BUDGET
+    if budget == cli.AUTO:
         from contextkernel.clients.claude import (
             context_budget,  # late: reads transcripts, rarely asked for
         )
 
         automatic = context_budget.auto_budget(dict(os.environ), settings.number("CK_BUDGET_MAX"))
-    budget = automatic.tokens if automatic else _number(values, "--budget", DEFAULT_BUDGET)
-    request = Request(
-        budget,
-        depth,
-        _number(values, "--importers", 0),
-        budget_line=automatic.text if automatic else "",
-    )
-    form = "json" if "--json" in flags else "lines" if values.get("--text") == "lines" else "text"
+        budget = automatic.tokens
+    depth = given.depth if given.depth in ("1", "2") else ""
+    line = automatic.text if automatic else ""
     return Options(
-        values.get("--repo", "."),
-        values.get("--symptom", ""),
-        values.get("--from-diff", ""),
-        request,
-        "--wait" in flags,
-        form,
-        "--build" in flags,
-        float(_number(values, "--build-seconds", int(BUILD_SECONDS))),
+        given.repo,
+        given.symptom,
+        given.from_diff,
+        Request(budget, depth, given.importers, budget_line=line),
+        given.wait,
+        "json" if given.json else "lines" if given.text == "lines" else "text",
+        given.build,
+        float(given.build_seconds),
     )
-
-
-def _number(values: dict[str, str], name: str, default: int) -> int:
-    text = values.get(name, str(default))
-    if not (text.isdecimal() and len(text) < 19) or (name == "--budget" and int(text) == 0):
-        raise WrongCall(f"{name} is a whole number{' above 0' if name == '--budget' else ''}")
-    return int(text)
 
 
 def _text_of(name: str) -> str:
@@ -170,7 +182,7 @@ def main(argv: list[str]) -> int:
         _try_reading(text, request.diff)
         found = answer(options.repo, text, request, options.wait, options.form)
     except (WrongCall, OSError) as error:
-        sys.stderr.write("ck.py slice: %s\n" % str(error).replace("\n", " "))
+        sys.stderr.write(f"ck.py slice: {' '.join(str(error).split())}\n")
         return 2
     sys.stdout.buffer.write(found.encode("utf-8", "surrogateescape"))
     return 0

@@ -178,6 +178,7 @@ def _brought_up(
             "slice",
             "--repo",
             root,
+            "--yes",  # whoever asked for this answer has been asked
             "--build",
         ],
         stdin=subprocess.DEVNULL,

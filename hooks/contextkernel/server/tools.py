@@ -14,7 +14,7 @@ import re
 from typing import Callable, NamedTuple
 
 from contextkernel.clients import limits
-from contextkernel.paths import PLUGIN_ROOT
+from contextkernel.paths import PLUGIN_ROOT, why_too_wide
 from contextkernel.store import settings
 
 CK = os.path.join(PLUGIN_ROOT, "hooks", "ck.py")
@@ -90,6 +90,8 @@ def repo_slice_command(arguments: dict, folder: str, client: str) -> Command:
     repo = _path(arguments.get("repo", "."), "repo", folder)
     if not os.path.isdir(repo):
         raise WrongCall(f"repo: no folder at {repo}")
+    if why_too_wide(repo):
+        raise WrongCall(f"repo: {repo}: {why_too_wide(repo)}")
     command = [CK, "slice", "--repo", repo, "--symptom", "-", "--wait"] + _budget(arguments, client)
     return Command(
         command + _checked(arguments, "depth", _DEPTH, "full, 2 or 1"),

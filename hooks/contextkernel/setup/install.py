@@ -1,18 +1,4 @@
-"""install.sh's work: what to set up or take out, in which order, with whose consent.
-
-    bash install.sh                  plugin into Claude Code, bundle into Codex, then a demonstration
-    bash install.sh --scripts        for places without plugins or MCP: script hooks in Claude Code's settings.json instead
-    bash install.sh --uninstall      all of it out again; files nobody touched since are byte for byte what they were
-
-    --yes            answer yes: the allow rule for recall, Codex's trust in the hooks, --purge
-    --failure-lane   also let failing commands be read whole (sets CLAUDE_CODE_SHELL_PREFIX in your settings)
-    --purge          with --uninstall: remove the state folder too (stored outputs, ledger, indexes)
-    --dry-run        only say what would be done
-    --no-claude  --no-codex  --no-demo   leave that part out
-
-Environment: CLAUDE_BIN, CODEX_BIN, PYTHON name programs; CLAUDE_CONFIG_DIR, CODEX_HOME, CK_DATA name folders.
-Exit: 0 done, 1 a step failed (said on stderr), 2 wrong call.
-"""
+"""install.sh's work: what to set up or take out, in which order, with whose consent."""
 
 from __future__ import annotations
 
@@ -21,36 +7,53 @@ from typing import NamedTuple
 
 from contextkernel import VERSION
 from contextkernel.clients.claude.settings_file import Refused
+from contextkernel.commands import cli
 from contextkernel.paths import PLUGIN_ROOT
 from contextkernel.setup.codex_bundle import Failed
 from contextkernel.setup.context import Setup
 from contextkernel.store import settings
 
-FLAGS = (
-    "scripts",
-    "uninstall",
-    "purge",
-    "dry-run",
-    "yes",
-    "failure-lane",
-    "no-claude",
-    "no-codex",
-    "no-demo",
+FLAGS = {  # option: what it does
+    "scripts": "script hooks in Claude Code's settings.json instead of the plugin, for places "
+    "without plugins or MCP",
+    "uninstall": "take all of it out again; files that nobody touched since are byte for byte "
+    "what they were",
+    "purge": "with --uninstall: remove the state folder too (stored outputs, ledger, indexes)",
+    "dry-run": "only say what would be done",
+    "yes": "answer yes: the allow rule for recall, Codex's trust in the hooks, --purge",
+    "failure-lane": "also let failing commands be read whole (sets CLAUDE_CODE_SHELL_PREFIX in "
+    "your settings)",
+    "no-claude": "leave Claude Code out",
+    "no-codex": "leave Codex out",
+    "no-demo": "leave the demonstration out",
+}
+SHORT = {"yes": "-y", "dry-run": "-n"}
+SUMMARY = (
+    "put the plugin into Claude Code and a bundle into Codex, then show on real output what it does"
 )
+EXAMPLES = (
+    "bash install.sh",
+    "bash install.sh --yes --no-codex",
+    "bash install.sh --uninstall --dry-run",
+)
+NOTES = """
+
+Environment: CLAUDE_BIN, CODEX_BIN, PYTHON name programs; CLAUDE_CONFIG_DIR, CODEX_HOME, CK_DATA
+name folders.
+Exit: 0 done, 1 a step failed (said on stderr), 2 wrong call."""
 
 
 def wanted(argv: list[str]) -> set[str]:
-    """The flags given, without dashes. Raises ValueError with one line."""
-    flags = set()
-    for word in argv:
-        name = word[2:] if word.startswith("--") else {"-y": "yes", "-n": "dry-run"}.get(word, "")
-        if name not in FLAGS:
-            raise ValueError(
-                f"unknown option {word!r:.40} (options: {' '.join('--' + flag for flag in FLAGS)})"
-            )
-        flags.add(name)
+    """The flags given, without dashes."""
+    parser = cli.Parser("install.sh", SUMMARY, EXAMPLES, NOTES)
+    for name, meaning in FLAGS.items():
+        short = [SHORT[name]] if name in SHORT else []
+        parser.add_argument(
+            f"--{name}", *short, action="append_const", dest="flags", const=name, help=meaning
+        )
+    flags = set(parser.options(argv).flags or ())
     if "purge" in flags and "uninstall" not in flags:
-        raise ValueError("--purge goes with --uninstall")
+        parser.error("--purge goes with --uninstall")
     return flags
 
 
@@ -81,15 +84,7 @@ def main(argv: list[str]) -> int:
     """
     from importlib import import_module
 
-    if set(argv) & {"-h", "--help"}:
-        print(__doc__.strip())
-        return 0
-    try:
-        flags = wanted(argv)
-        settings.guard()
-    except (ValueError, settings.ForeignStateError) as error:
-        sys.stderr.write(f"install.sh: {error}\n")
-        return 2
+    flags = wanted(argv)
     setup = Setup(PLUGIN_ROOT, settings.data_root(), frozenset(flags))
     print(
         f"context-kernel {VERSION}, {setup.root}, Python {sys.version_info[0]}."
