@@ -10,6 +10,7 @@ from __future__ import annotations
 from collections.abc import Iterable
 
 from contextkernel import spans
+from contextkernel.receipt import Receipt
 from contextkernel.tokens import of_bytes
 
 TYPE_CHECKING = False  # typing costs 3 ms of a hook
@@ -29,38 +30,38 @@ def _row() -> dict[str, int]:
     return dict.fromkeys(COLUMNS, 0)
 
 
-def _add(row: dict[str, int], receipt: dict[str, Any]) -> None:
+def _add(row: dict[str, int], receipt: Receipt) -> None:
     row["results"] += 1
     for name in ("raw", "host", "shown"):
-        row[name] += _tokens(receipt[name])
-    if receipt["status"] in JUDGED:
+        row[name] += _tokens(getattr(receipt, name))
+    if receipt.status in JUDGED:
         row["rewritten"] += 1
-    if receipt["status"] == "verified":
-        row["saved"] += _tokens(receipt["host"]) - _tokens(receipt["shown"])
+    if receipt.status == "verified":
+        row["saved"] += _tokens(receipt.host) - _tokens(receipt.shown)
 
 
-def summary(receipts: Iterable[dict[str, Any]], faults: Iterable[dict[str, Any]]) -> dict[str, Any]:
+def summary(receipts: Iterable[Receipt], faults: Iterable[dict[str, Any]]) -> dict[str, Any]:
     """The report as data: totals, by tool, session and rule; judged counts; page faults. Tokens
     throughout.
 
-    `receipts` and `faults` are ledger rows.  A fault counts the bytes it gave back, each line once
+    `faults` are rows of the ledger.  A fault counts the bytes it gave back, each line once
     in a session; one whose size is not known counts the whole raw text of its receipt.  Regret is
     the share of verified receipts with a fault.  A receipt that was not verified may have shown the
     original: it saves 0.
     Receipts of the command line (`ck.py normalize`) reached no model and are left out.
     """
-    receipts = [r for r in receipts if r["lane"] != "cli"]
+    receipts = [r for r in receipts if r.lane != "cli"]
     by: dict[str, dict[str, dict[str, int]]] = {"tool": {}, "session": {}, "rule": {}}
     total, judged = _row(), dict.fromkeys(JUDGED, 0)
     for receipt in receipts:
         _add(total, receipt)
         for name, table in by.items():
-            if name != "rule" or receipt["status"] in JUDGED:
-                _add(table.setdefault(receipt[name] or "-", _row()), receipt)
-        if receipt["status"] in judged:
-            judged[receipt["status"]] += 1
+            if name != "rule" or receipt.status in JUDGED:
+                _add(table.setdefault(getattr(receipt, name) or "-", _row()), receipt)
+        if receipt.status in judged:
+            judged[receipt.status] += 1
     returned = _Returned(receipts, faults)
-    hidden = {n for n, r in enumerate(receipts) if r["status"] == "verified" and r["handle"]}
+    hidden = {n for n, r in enumerate(receipts) if r.status == "verified" and r.handle}
     return {
         "unit": "estimated tokens (bytes/4)",
         "total": total,
@@ -72,7 +73,7 @@ def summary(receipts: Iterable[dict[str, Any]], faults: Iterable[dict[str, Any]]
         "regret": round(len(hidden & returned.receipts) / len(hidden), 4) if hidden else None,
         "net": total["saved"] - returned.tokens,
         "gross_if_all_applied": sum(
-            _tokens(r["host"]) - _tokens(r["shown"]) for r in receipts if r["status"] in JUDGED
+            _tokens(r.host) - _tokens(r.shown) for r in receipts if r.status in JUDGED
         ),
     }
 
@@ -82,12 +83,12 @@ class _Returned:
     of them no more than what was hidden.
     """
 
-    def __init__(self, receipts: list[dict[str, Any]], faults: Iterable[dict[str, Any]]):
+    def __init__(self, receipts: list[Receipt], faults: Iterable[dict[str, Any]]):
         self.count = 0  # faults
         self.receipts: set[int] = set()  # indexes of receipts that had one
         self._lines: dict[tuple[int, str], list[tuple[int, int]]] = {}
         self._tokens: dict[tuple[int, str], float] = {}
-        self._hidden = [max(0, _tokens(r["raw"]) - _tokens(r["shown"])) for r in receipts]
+        self._hidden = [max(0, _tokens(r.raw) - _tokens(r.shown)) for r in receipts]
         for fault in faults:
             self._add(receipts, fault)
 
@@ -95,22 +96,22 @@ class _Returned:
     def tokens(self) -> int:
         return sum(min(round(t), self._hidden[key[0]]) for key, t in self._tokens.items())
 
-    def _add(self, receipts: list[dict[str, Any]], fault: dict[str, Any]) -> None:
+    def _add(self, receipts: list[Receipt], fault: dict[str, Any]) -> None:
         digits, session = (fault["handle"] or "")[:8], fault.get("session") or ""
         if not digits or (not session and fault.get("route") == "cli"):
             return  # a person's terminal: no model read it
         issued = [
             n
             for n, r in enumerate(receipts)
-            if any(handle.startswith(digits) for handle in (r["handle"] or "").split())
+            if any(handle.startswith(digits) for handle in (r.handle or "").split())
         ]
-        mine = [n for n in issued if receipts[n]["session"] == session] or issued
+        mine = [n for n in issued if receipts[n].session == session] or issued
         if not mine:
             return
         self.count += 1
         self.receipts.add(mine[-1])
         key = mine[-1], session
-        size: float = _tokens(fault["bytes"]) or _tokens(receipts[mine[-1]]["raw"])
+        size: float = _tokens(fault["bytes"]) or _tokens(receipts[mine[-1]].raw)
         before, lines = self._lines.get(key, []), spans.of_text(fault.get("spans") or "")
         if lines:
             after = spans.merged(before + lines)

@@ -69,6 +69,7 @@ PASSING = {
 def test_the_ledger_says_why_an_output_passed(reason, books, monkeypatch):
     monkeypatch.setenv("CK_AGENT_SKIP", "fix-judge")
     assert tool_result.handle(PASSING[reason]) == {}
+    books.take_spool()  # where receipts without a handle wait
     [row] = books.receipts("session = ?", ("s",))
     assert row.reason == reason
     assert (row.rule, row.handle, row.status) == ("", "", "")
@@ -79,6 +80,7 @@ def test_a_script_books_only_reasons_that_tell(books, monkeypatch):
     monkeypatch.setenv("CK_AGENT_SKIP", "fix-judge")
     for given in PASSING.values():
         assert tool_result.handle(dict(given, ck_lane="script")) == {}
+    assert books.take_spool() == 0
     assert books.receipts("session = ?", ("s",)) == []
 
 

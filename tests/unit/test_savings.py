@@ -4,24 +4,19 @@ what came back.
 
 from contextkernel import savings
 from contextkernel.commands import savings as entry
+from contextkernel.receipt import Receipt
 from contextkernel.store import backoff
 
 
 def receipt(status, raw, host, shown, **more):
-    return dict(
-        {
-            "status": status,
-            "raw": raw,
-            "host": host,
-            "shown": shown,
-            "tool": "Bash",
-            "rule": "elide",
-            "session": "s",
-            "handle": "7f3a12bc90de",
-            "lane": "resident",
-        },
-        **more,
-    )
+    known = {
+        "tool": "Bash",
+        "rule": "elide",
+        "session": "s",
+        "handle": "7f3a12bc90de",
+        "lane": "resident",
+    }
+    return Receipt(status=status, raw=raw, host=host, shown=shown, **dict(known, **more))
 
 
 def test_only_verified_counts():

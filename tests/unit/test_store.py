@@ -280,9 +280,7 @@ def test_no_spool_row_stops_the_ledger(row):
     books = ledger.open_ledger()
     assert "ok" in [note["text"] for note in books.rows("SELECT * FROM notes")]
     assert os.listdir(settings.folder("spool")) == []
-    savings.as_text(
-        savings.summary(books.rows("SELECT * FROM receipts"), books.rows("SELECT * FROM faults"))
-    )
+    savings.as_text(savings.summary(books.receipts("1"), books.rows("SELECT * FROM faults")))
 
 
 def test_a_lone_surrogate_costs_no_receipt():

@@ -264,7 +264,7 @@ def test_a_row_that_is_rotten_in_the_ledger_hides_no_other():
     ] == ["one", "two"]
     from contextkernel import savings
 
-    assert savings.summary(books.rows("SELECT * FROM receipts"), [])["total"]["results"] == 2
+    assert savings.summary(books.receipts("1"), [])["total"]["results"] == 2
 
 
 def test_a_recall_file_that_is_read_counts_as_a_use(tmp_path):

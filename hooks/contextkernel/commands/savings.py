@@ -72,7 +72,7 @@ def _reported(options: argparse.Namespace, books: Ledger) -> int:
     if options.session:
         where, values = where + " AND session LIKE ?", values + [options.session + "%"]
     report = savings.summary(
-        books.rows("SELECT * FROM receipts WHERE " + where + " ORDER BY at", values),
+        books.receipts(where, values),
         books.rows("SELECT * FROM faults WHERE at >= ?", values[:1]),
     )
     report["estimates"] = savings.estimates(report, _models(books, where, values))
