@@ -94,10 +94,8 @@ def scenario(row: str, command: str, calls: int, root: str) -> dict:
             "hooks": events.settings_hooks(os.path.realpath(sys.executable), machine.ROOT)
         }
     elif row == RESIDENT:
-        play["args"] = [
-            "--plugin-dir",
-            plugin.copy_to(root),
-        ]  # as installed: without .git and whatever else lies in a work tree
+        # as installed: without .git and whatever else lies in a work tree
+        play["args"] = ["--plugin-dir", plugin.copy_to(root)]
     elif row in (NOOP, NOOP_ALL):
         play["args"] = ["--plugin-dir", noop_plugin(os.path.join(root, "noop"), row == NOOP_ALL)]
     return play

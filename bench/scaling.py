@@ -35,10 +35,8 @@ MOST = 1.2  # exponent
 FLOOR = 0.04  # CPU seconds at the largest size; less says nothing
 SEEN = 0.005  # CPU seconds of a size that takes part in the fit
 PATIENCE = 20.0  # CPU seconds of one call, which is then stopped
-CLEAR, CLEAR_SECONDS = (
-    1.7,
-    0.2,
-)  # an exponent, and CPU seconds at the largest size, that no noise explains
+# an exponent, and CPU seconds at the largest size, that no noise explains
+CLEAR, CLEAR_SECONDS = (1.7, 0.2)
 RUNS, ROUNDS = 3, 3  # of a case whose exponent is above MOST; the least of all counts
 # CPU microseconds a character at the largest size; above, named in the table (a megabyte would take
 # longer than a hook may)

@@ -155,9 +155,8 @@ class Bench:
         """Whole files that the graph reaches from what the symptom names."""
         repository = self.repository(drop)
         near = set(self._seeds(case.text, drop))
-        started = (
-            time.process_time()
-        )  # the walk alone; edges already resolved for an earlier case cost nothing
+        # the walk alone; edges already resolved for an earlier case cost nothing
+        started = time.process_time()
         near |= set(graph.closure(near, depth, repository)) | (
             set(graph.callers(near, importers, repository)) if importers else set()
         )

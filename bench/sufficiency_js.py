@@ -1,9 +1,8 @@
 """Throw sites of a JavaScript or TypeScript tree and who calls them, by regexes of our own.
 
 A caller is a call, in another file's function, of a name that exactly one function of the tree has,
-where the
-calling file also mentions that file's stem or the name in an import or require.  Everything else is
-left out.
+where the calling file also mentions that file's stem or the name in an import or require.
+Everything else is left out.
 """
 
 from __future__ import annotations

@@ -2,11 +2,9 @@
 slicer.
 
 Callers are found on `ast`, by qualified names: plain calls through the file's imports (re-exports
-followed to the
-defining module), `self.method()` inside its class, `Class(...)` as its `__init__`, and methods on
-unknown
-objects only when one function of the whole tree has that compound name.  What is ambiguous is no
-caller.
+followed to the defining module), `self.method()` inside its class, `Class(...)` as its `__init__`,
+and methods on unknown objects only when one function of the whole tree has that compound name.
+What is ambiguous is no caller.
 """
 
 from __future__ import annotations

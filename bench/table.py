@@ -41,10 +41,8 @@ def own_cost(results: dict[str, dict]) -> str:
     return results_page.known_table("own_cost", rows) + "\n" if rows else "No results yet.\n"
 
 
-BLOCKS = {
-    "numbers": numbers,
-    "own cost": own_cost,
-}  # a pair of comments in README.md -> what stands between them
+# a pair of comments in README.md -> what stands between them
+BLOCKS = {"numbers": numbers, "own cost": own_cost}
 
 
 def filled(text: str, results: dict[str, dict]) -> str:

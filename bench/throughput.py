@@ -55,9 +55,8 @@ def one(lines: int) -> dict:
     base = time.process_time() - began
     size = len(text)
     del encoded
-    normalize(
-        text[:20000], Source(command="cat service.log", handle="0" * 12)
-    )  # modules load here; bench/startup.py counts them
+    # modules load here; bench/startup.py counts them
+    normalize(text[:20000], Source(command="cat service.log", handle="0" * 12))
     began = time.process_time()
     normal = normalize(text, Source(command="cat service.log", handle="0" * 12))
     spent = time.process_time() - began

@@ -10,6 +10,5 @@ from contextkernel import commands
 from contextkernel.clients import cli_io
 
 if __name__ == "__main__":
-    os._exit(
-        cli_io.run(commands.main, sys.argv[1:], "ck.py")
-    )  # all is written; taking the interpreter down would cost 5 ms, 100 after a build
+    # all is written; taking the interpreter down would cost 5 ms, 100 after a build
+    os._exit(cli_io.run(commands.main, sys.argv[1:], "ck.py"))

@@ -5,9 +5,10 @@ from __future__ import annotations
 import os
 import sys
 
+# -I leaves it out
 sys.path.insert(
     0, os.path.join(os.path.dirname(os.path.dirname(os.path.realpath(__file__))), "hooks")
-)  # -I leaves it out
+)
 from contextkernel.server import recall
 
 if __name__ == "__main__":

@@ -2,12 +2,10 @@
 answers hooks.
 
 Started by the client as `python3 -I -S mcp/server.py [--client claude|codex]`.  One thread answers
-hooks, one after
-another, their operators in a worker process under a CPU limit; every tool of server/tools.py runs
-in a child process that a
-thread watches; the main thread reads on, so that a ping is answered whatever the others do.  Ends
-with exit 0 when its
-input ends, on SIGTERM and on SIGINT.
+hooks, one after another, their operators in a worker process under a CPU limit; every tool of
+server/tools.py runs in a child process that a thread watches; the main thread reads on, so that a
+ping is answered whatever the others do.  Ends with exit 0 when its input ends, on SIGTERM and on
+SIGINT.
 """
 
 from __future__ import annotations

@@ -18,9 +18,8 @@ PACKAGE = os.path.join(ROOT, "hooks", "contextkernel")
 ENTRIES = ("hooks", "mcp", "bench", "codex")
 
 # The floors, from the top: each module at the top of the package is in one row, and imports only
-# rows below its own.
-# Entries (hooks/*.py, mcp/*.py) stand above all of them: a client starts them, and they import what
-# ENTRY_MAY names.
+# rows below its own. Entries (hooks/*.py, mcp/*.py) stand above all of them: a client starts them,
+# and they import what ENTRY_MAY names.
 FLOORS = {
     "application": ("handlers", "commands", "server", "setup"),
     "operators": (
@@ -78,10 +77,8 @@ ENTRY_MAY = (
 )  # the last two: where the server's bytecode goes
 ENTRY_LINES, ENTRY_FUNCTION_LINES = 30, 15
 LONG_ENTRIES = ("mcp/server.py",)  # the streams are moved away before anything of ours is imported
-FROM_THE_PACKAGE = (
-    "contextkernel.store",
-    "contextkernel.store.settings",
-)  # where bytecode goes when the plugin's folder is read-only
+# where bytecode goes when the plugin's folder is read-only
+FROM_THE_PACKAGE = ("contextkernel.store", "contextkernel.store.settings")
 BROAD_EXCEPT = ("hooks/contextkernel/clients/hook_io.py", "hooks/contextkernel/server/serve.py")
 HOMES = {
     path.rstrip(os.sep)
@@ -91,9 +88,8 @@ HOMES = {
         os.path.expanduser("~root"),
     )
 } - {"", "~"}
-MACHINE = re.compile(
-    "|".join(re.escape(path) + r"(?:/\.|/[a-z_]+/|$)" for path in sorted(HOMES))
-)  # folders of the machine at hand; invented paths are welcome
+# folders of the machine at hand; invented paths are welcome
+MACHINE = re.compile("|".join(re.escape(path) + r"(?:/\.|/[a-z_]+/|$)" for path in sorted(HOMES)))
 SHELL_ONLY = re.compile(r"\.(png|ico|db)$")
 
 

@@ -8,8 +8,7 @@ import sys
 VERSION = "0.2.0"
 
 if sys.pycache_prefix is None and not os.access(os.path.dirname(__file__), os.W_OK):
-    from contextkernel.store import (
-        settings,  # a read-only plugin folder: bytecode goes to the state folder
-    )
+    # a read-only plugin folder: bytecode goes to the state folder
+    from contextkernel.store import settings
 
     settings.keep_bytecode()

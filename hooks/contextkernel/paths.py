@@ -7,9 +7,10 @@ import re
 
 # holds hooks/ and mcp/
 PLUGIN_ROOT = os.path.dirname(os.path.dirname(os.path.dirname(os.path.realpath(__file__))))
+# unseen, moving what is seen, or no text
 _ODD = re.compile(
     "[\\x00-\\x1f\\x7f-\\x9f\u200b-\u200f\u2028-\u202e\u2066-\u2069\ufeff\ud800-\udfff]"
-)  # unseen, moving what is seen, or no text
+)
 _UNSAFE = re.compile(r"[^A-Za-z0-9._-]+")
 
 

@@ -2,8 +2,7 @@
 the rule, and the rest goes on.
 
 The operator is planted into a copy of the plugin.  Two patterns: one that looks for signals as it
-runs, and one that, up to
-Python 3.10, does not for hours.
+runs, and one that, up to Python 3.10, does not for hours.
 """
 
 from __future__ import annotations

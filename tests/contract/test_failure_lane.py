@@ -324,9 +324,8 @@ def test_a_command_that_dies_of_a_signal(wrapper, tmp_path, name):
     )
     assert waited(lambda: (tmp_path / "out").read_bytes().endswith(b"\n"))
     process.send_signal(getattr(signal, "SIG" + name))
-    assert process.wait(timeout=20) == -getattr(
-        signal, "SIG" + name
-    )  # as the shell itself would end
+    # as the shell itself would end
+    assert process.wait(timeout=20) == -getattr(signal, "SIG" + name)
     with pytest.raises(ProcessLookupError):
         os.kill(int((tmp_path / "out").read_bytes()), 0)
 

@@ -392,10 +392,8 @@ def test_a_damaged_index_is_begun_anew(seed, repo, asked, state, monkeypatch):
     asked()
     os.unlink(os.path.join(repo, "pkg", "f1.py"))
     put(repo, b"pkg/f1.py", "def ledger_1(key):\n    return key_1\n")
-    if DAMAGES[seed] not in (
-        noise,
-        pages_swapped,
-    ):  # bytes of a posting may change without anybody's noticing
+    # bytes of a posting may change without anybody's noticing
+    if DAMAGES[seed] not in (noise, pages_swapped):
         assert after == before
         assert asked() == before
 

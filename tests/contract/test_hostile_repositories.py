@@ -2,8 +2,7 @@
 tool, not where git is started.
 
 Each repository is planted with a canary, a script that writes a file, wherever git would take a
-program from it; some of them
-are shown to run it when git is started there without care.
+program from it; some of them are shown to run it when git is started there without care.
 """
 
 from __future__ import annotations

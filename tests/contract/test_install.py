@@ -299,9 +299,8 @@ def test_the_demonstration_saves_against_what_the_client_alone_shows(demonstrate
     for name, raw, alone, ours, saved, size in [
         (name, *map(int, numbers)) for name, *numbers in found
     ]:
-        wanted = (
-            min(size, 10040) if name.endswith("failing") else size if size <= 30000 else 2240
-        )  # bytes the client alone shows
+        # bytes the client alone shows
+        wanted = min(size, 10040) if name.endswith("failing") else size if size <= 30000 else 2240
         assert (raw, alone) == ((size + 3) // 4, (wanted + 3) // 4)
         assert saved == round(100 * (alone - ours) / alone) > 0, name
     sums = [sum(int(one[column]) for one in found) for column in (2, 3)]

@@ -393,9 +393,8 @@ def test_pages_join_to_the_original(start, store, client, cap):
             break
         lines = rest.partition(f"next: recall {handle} lines ")[2].rstrip("]")
         assert lines
-        joined += (
-            body[:-1] if "+" in lines else body
-        )  # after a part of a line the mark has a line of its own
+        # after a part of a line the mark has a line of its own
+        joined += body[:-1] if "+" in lines else body
     assert joined == text
 
 
@@ -679,9 +678,10 @@ def test_cancelled_call_ends_its_children_and_is_not_answered(slow):
     server = slow()
     server.slice(1)
     pids = server.pids()
+    # another id: "1" is not 1
     server.send(
         {"jsonrpc": "2.0", "method": "notifications/cancelled", "params": {"requestId": "1"}}
-    )  # another id: "1" is not 1
+    )
     assert server.alive()
     server.send(
         {

@@ -72,9 +72,8 @@ def test_there_are_enough_kinds_and_twins():
 @pytest.mark.parametrize("template", KINDS)
 @pytest.mark.loop(80)
 def test_no_piece_of_a_secret_is_left(template):
-    draw = random.Random(
-        template
-    )  # the same at every run: some kinds are told by chance alone, see below
+    # the same at every run: some kinds are told by chance alone, see below
+    draw = random.Random(template)
     for word in secret_kinds.words_of(template):
         text, secrets = secret_kinds.made(template, draw, word)
         seen = masking.masked(text, 4000)
@@ -244,9 +243,8 @@ def test_a_secret_across_the_cut_is_left_out(template, draw):
     for end in range(masking.LOOKED_AT - len(text) - 1, masking.LOOKED_AT + 1, 7):
         seen = masking.masked(". " * (end // 2) + text + " x" * 3000, 4000 // 2)
         assert not secret_kinds.leaked(seen, secrets)
-    masks = (
-        "password=hunter22 " * 200
-    )  # much is masked, so that the end of what is looked at is shown
+    # much is masked, so that the end of what is looked at is shown
+    masks = "password=hunter22 " * 200
     for end in range(0, len(text) + 20, 5):
         assert not secret_kinds.leaked(
             masking.masked(

@@ -2,9 +2,8 @@
 with and without it.
 
 A handful of sessions per client, played side by side: every case with the lane on; the same without
-it; the permission matrix
-with and without it; zsh; a user's own prefix and a plugin that vanishes and comes back elsewhere; a
-store that is full, then read-only.
+it; the permission matrix with and without it; zsh; a user's own prefix and a plugin that vanishes
+and comes back elsewhere; a store that is full, then read-only.
 """
 
 from __future__ import annotations

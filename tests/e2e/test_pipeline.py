@@ -124,9 +124,8 @@ def test_the_edit_repairs_and_the_check_runs(played):
 
 def test_the_verifier_reads_ground_truth(played):
     texts, _ = played
-    ground = texts["toolu_ground"].split("<system-reminder>")[
-        0
-    ]  # older clients put hook context behind a result
+    # older clients put hook context behind a result
+    ground = texts["toolu_ground"].split("<system-reminder>")[0]
     assert "1\n2\n3\n" in ground
     assert "\n2499\n2500" in ground
     assert "[ck:" not in ground

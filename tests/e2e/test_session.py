@@ -82,9 +82,8 @@ def played(claude, lane, tmp_path_factory):
     )
 
 
-RESIDENT = pytest.mark.parametrize(
-    "lane", ["resident"], indirect=True, scope="module"
-)  # the script lane has no server
+# the script lane has no server
+RESIDENT = pytest.mark.parametrize("lane", ["resident"], indirect=True, scope="module")
 
 
 def test_every_run_ends_well(played):
@@ -123,9 +122,8 @@ def test_a_long_output_arrives_in_normal_form(played, use_id):
 
 
 def test_the_rare_line_of_a_persisted_output_is_shown(played):
-    assert (
-        WARNING in played.texts["toolu_long"]
-    )  # line 13,579: far behind the 30,000 characters that the hook is handed
+    # line 13,579: far behind the 30,000 characters that the hook is handed
+    assert WARNING in played.texts["toolu_long"]
     assert script.build_line(1) in played.texts["toolu_long"]
 
 

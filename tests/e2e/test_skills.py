@@ -22,11 +22,8 @@ SKILLS = (
     "kernel-pipeline",
     "kernel-recall",
 )
-ASKS = (
-    "kernel-repo-slice",
-    "kernel-slice",
-    "kernel-pipeline",
-)  # they grant a slicer, so that the client asks before it loads them
+# they grant a slicer, so that the client asks before it loads them
+ASKS = ("kernel-repo-slice", "kernel-slice", "kernel-pipeline")
 LOG = "".join(
     f"[{n:05}] compiling module m_{n % 97} in {n * 7919 % 4001} ms\n" for n in range(3000)
 )

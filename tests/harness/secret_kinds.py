@@ -20,14 +20,8 @@ CLASSES = {
     "url": LETTERS + "-_",
     "dig": string.digits,
 }
-WORDS = (
-    "s3cretWord",
-    "hunter",
-    "Tr0ub4dor!3x",
-    "correct-horse",
-    "letmein99",
-    "123456",
-)  # what people make up
+# what people make up
+WORDS = ("s3cretWord", "hunter", "Tr0ub4dor!3x", "correct-horse", "letmein99", "123456")
 PIECE = 6  # characters of a secret that no output may hold in a row
 HOLE = re.compile(rf"<(word|(?:{'|'.join(CLASSES)}):\d+)>")
 

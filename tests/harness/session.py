@@ -15,9 +15,8 @@ RECALL_TOOL = "mcp__plugin_context-kernel_kernel__recall"
 HERE = os.path.dirname(os.path.abspath(__file__))
 
 # Older clients take `sed -n A,Bp FILE` for a Read of that range and answer the same Read with a
-# stub: ask for other lines.
-# What the scripted model writes where a real one would have read: the folder and the handle, both
-# from its own context.
+# stub: ask for other lines. What the scripted model writes where a real one would have read: the
+# folder and the handle, both from its own context.
 FOLDER = r"{{regex:(/[^\s\"'`<>]*/tool-results)}}"
 HANDLE = r"{{regex:\[ck: [^\n]*?\brecall ([0-9a-f]{12})}}"
 COPY = FOLDER + "/ck-" + HANDLE + ".txt"

@@ -364,10 +364,8 @@ class Library(__import__("html.parser").parser.HTMLParser):
         self.found.append(("end", tag, self.getpos()[0], {}))
 
     def handle_data(self, data):
-        if not self.found or self.found[-1][:2] not in (
-            ("start", "script"),
-            ("start", "style"),
-        ):  # nobody reads these
+        # nobody reads these
+        if not self.found or self.found[-1][:2] not in (("start", "script"), ("start", "style")):
             self.found.append(("text", data, self.getpos()[0], {}))
 
     def handle_comment(self, data):

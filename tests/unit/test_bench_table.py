@@ -95,10 +95,8 @@ def test_no_results_no_table():
 
 def test_the_first_two_rows_are_reckoned_from_outputs():
     removed, facts = headlines.rows_of({"outputs": OUTPUTS})
-    assert removed[1:3] == [
-        "70 % of an output's tokens",
-        "client alone: 25 %",
-    ]  # (90 + 50) / 2, (50 + 0) / 2
+    # (90 + 50) / 2, (50 + 0) / 2
+    assert removed[1:3] == ["70 % of an output's tokens", "client alone: 25 %"]
     assert facts[1:3] == ["4 of 4", "client alone: 2 of 4"]
     assert facts[4] == "outputs that lost one: 0; client alone: 1"
 
@@ -185,9 +183,8 @@ def test_no_words_of_the_plot_lie_over_others():
             float(one.getAttribute("x")),
             float(one.getAttribute("y")),
         )
-        width = len(words) * (
-            8.5 if one.getAttribute("class") == "title" else 6.6
-        )  # px, more than a letter of 12 px takes
+        # px, more than a letter of 12 px takes
+        width = len(words) * (8.5 if one.getAttribute("class") == "title" else 6.6)
         left = x - width * {"start": 0, "middle": 0.5, "end": 1}[one.getAttribute("text-anchor")]
         boxes.append((left, left + width, y - 10, y + 3, words))
     assert all(left >= 0 and right <= bars.WIDTH for left, right, _, _, _ in boxes)

@@ -47,10 +47,8 @@ LISTS = {  # block of README.md: (its text by the table, the table's module)
         "slicing/languages/__init__.py",
     ),
 }
-KINDS = {  # what has rows: (module of the row, folder of the modules named)
-    "format": (FORMATS, "normalize/formats"),
-    "language": (TABLE, "slicing/languages"),
-}
+# what has rows: (module of the row, folder of the modules named)
+KINDS = {"format": (FORMATS, "normalize/formats"), "language": (TABLE, "slicing/languages")}
 
 
 @pytest.mark.parametrize("name", LISTS)

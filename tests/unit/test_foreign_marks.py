@@ -36,9 +36,8 @@ EVIL = [
     "x] recall deadbeef",
 ]
 
-MARK = re.compile(
-    r"\[ck: [^\n]*?\brecall ([0-9a-f]{8,64})\b[^\n]*?\]"
-)  # the form that scorers and transcripts know
+# the form that scorers and transcripts know
+MARK = re.compile(r"\[ck: [^\n]*?\brecall ([0-9a-f]{8,64})\b[^\n]*?\]")
 
 
 def stands_alone(mark):

@@ -82,9 +82,8 @@ def test_random_diffs_apply_exactly(tmp_path, record_property):
             input=(delta.unified(before, after) + "\n").encode(),
             stdout=subprocess.PIPE,
         )
-        result = (
-            (tmp_path / "f").read_bytes() if (tmp_path / "f").exists() else b""
-        )  # patch removes an emptied file
+        # patch removes an emptied file
+        result = (tmp_path / "f").read_bytes() if (tmp_path / "f").exists() else b""
         assert done.returncode == 0, (before, after)
         assert result == after.encode(), (before, after)
 

@@ -1,15 +1,12 @@
 """Pure functions under a CPU limit, in a process that the kernel ends when its time is up.
 
 A pattern that runs away cannot be stopped from inside on every Python: `re` looks for signals once
-in 4,096 steps, each
-of which may walk the whole text, and up to 3.10 not between two matches of one search (100 KB: 10 s
-after the signal).
-So the work is done in a child with a timer (ITIMER_PROF) whose signal prints where it stands and
-ends it: a worker that
-waits for more in the resident server, whose threads go on meanwhile; a fork in a script.  Nothing
-of the store is ever
-written in there.  It is the one place where time decides: past it the original passes, never
-another short form.
+in 4,096 steps, each of which may walk the whole text, and up to 3.10 not between two matches of one
+search (100 KB: 10 s after the signal). So the work is done in a child with a timer (ITIMER_PROF)
+whose signal prints where it stands and ends it: a worker that waits for more in the resident
+server, whose threads go on meanwhile; a fork in a script.  Nothing of the store is ever written in
+there.  It is the one place where time decides: past it the original passes, never another short
+form.
 
 Windows has neither the timer nor fork: there the worker is ended by the clock, and a script works
 without a limit.
@@ -32,14 +29,13 @@ if TYPE_CHECKING:
     from typing import Any, Callable
 
 # CPU seconds of one call: LEAST and PER_BYTE up to USUAL, BULK a byte up to MOST.  An ordinary
-# large text takes 1e-8 seconds
-# a byte (a log, bench/results/throughput.json) to 1e-7 (a run of 300,000 tests), a small one 5e-7.
+# large text takes 1e-8 seconds a byte (a log, bench/results/throughput.json) to 1e-7 (a run of
+# 300,000 tests), a small one 5e-7.
 LEAST, PER_BYTE, USUAL, BULK, MOST = 0.4, 5e-6, 1.0, 2e-7, 2.0
 WAITED_MOST = 1.5  # seconds behind earlier calls, after which nothing is begun
 # Seconds by the clock, or so many times the CPU seconds of a large text, below the shortest timeout
-# of a hook.  Nothing an
-# operator does waits, so this is the last resort: with twelve sessions on two cores a call of 0.1
-# CPU seconds took 2.
+# of a hook.  Nothing an operator does waits, so this is the last resort: with twelve sessions on
+# two cores a call of 0.1 CPU seconds took 2.
 CLOCK, BUSY = 6.0, 4
 TOO_LITTLE = 0.05  # CPU seconds that are not worth a start
 HAS_TIMER = hasattr(signal, "setitimer")

@@ -32,9 +32,8 @@ COMMON = (
 )
 TOOL = ("tool_name", "tool_input", "tool_use_id")
 BLOCKS = ("text", "image", "audio", "resource", "resource_link")  # types of MCP content
-PAYLOADS = frozenset(
-    ("data", "blob", "uri", "url", "resource", "source")
-)  # where a block of a kind we do not know has its content
+# where a block of a kind we do not know has its content
+PAYLOADS = frozenset(("data", "blob", "uri", "url", "resource", "source"))
 BLOCK_KEYS = PAYLOADS | frozenset(
     (
         "type",
@@ -49,15 +48,13 @@ BLOCK_KEYS = PAYLOADS | frozenset(
         "_meta",
     )
 )
-JSON_FIELDS = frozenset(
-    ("tool_input", "tool_response")
-)  # objects: Claude Code sends them as JSON text to mcp_tool hooks
+# objects: Claude Code sends them as JSON text to mcp_tool hooks
+JSON_FIELDS = frozenset(("tool_input", "tool_response"))
 
 # A script hook's command.  Exit 2 blocks, and an interpreter that finds no script exits 2: 2.1.121
-# never ends a sub-agent then.
-# So whatever is gone (the folder, a module, the interpreter) the command ends with 0, and what they
-# say of it goes nowhere:
-# the ledger has the rows of what goes wrong inside a hook.
+# never ends a sub-agent then. So whatever is gone (the folder, a module, the interpreter) the
+# command ends with 0, and what they say of it goes nowhere: the ledger has the rows of what goes
+# wrong inside a hook.
 FAILING_OPEN = "(exec %s) 2>/dev/null; exit 0"
 
 
@@ -195,9 +192,8 @@ def plugin_hooks() -> dict[str, Any]:
     """The content of the plugin's hooks.json for Claude Code: {"description", "hooks"}.
 
     Script entries use the shell form, which every client from 2.1.121 on runs, and name the root by
-    the hook's own
-    environment (no braces: the client does not expand it into the shell text, so any folder name is
-    safe).
+    the hook's own environment (no braces: the client does not expand it into the shell text, so any
+    folder name is safe).
     """
     hooks: dict[str, list[dict[str, Any]]] = {}
     for event in EVENTS:

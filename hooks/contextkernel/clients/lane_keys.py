@@ -2,10 +2,9 @@
 own.
 
 The first settings file that switched the lane on in a state folder has the plain names
-(STATE/bin/failure-lane,
-STATE/lane/where, STATE/lane/chained) for good, so that sessions which run keep theirs; each further
-one has the names
-with its key behind them.  Imports little: hooks ask at every start.
+(STATE/bin/failure-lane, STATE/lane/where, STATE/lane/chained) for good, so that sessions which run
+keep theirs; each further one has the names with its key behind them.  Imports little: hooks ask at
+every start.
 """
 
 from __future__ import annotations

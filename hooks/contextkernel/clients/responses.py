@@ -228,9 +228,8 @@ def _agent(response: Any) -> Output | None:
 def _mcp(response: Any) -> Output | None:
     if isinstance(response, str):
         return Output([response], limits.MCP_MAX_CHARS, lambda texts: texts[0])
-    if isinstance(response, dict) and isinstance(
-        response.get("content"), list
-    ):  # Codex hands over the whole result
+    # Codex hands over the whole result
+    if isinstance(response, dict) and isinstance(response.get("content"), list):
         blocks = _blocks(response["content"], limits.MCP_MAX_CHARS)
         return blocks and Output(
             blocks.texts,

@@ -20,11 +20,8 @@ EXAMPLES = (
 )
 DEFAULT_BUDGET = 8000  # tokens
 LAST_COMMIT_SECONDS = 60  # that a build may take to keep what it has done
-HANDED_OVER = (
-    "/dev/fd/",
-    "/dev/stdin",
-    "/proc/self/fd/",
-)  # a stream of the caller's, as `<(command)` makes it: no file of others
+# a stream of the caller's, as `<(command)` makes it: no file of others
+HANDED_OVER = ("/dev/fd/", "/dev/stdin", "/proc/self/fd/")
 
 
 class Options(NamedTuple):
@@ -109,9 +106,8 @@ def _options(argv: list[str]) -> Options:
     if budget is None:
         budget = cli.AUTO if in_session else DEFAULT_BUDGET
     if budget == cli.AUTO:
-        from contextkernel.clients.claude import (
-            context_budget,  # late: reads transcripts, rarely asked for
-        )
+        # late: reads transcripts, rarely asked for
+        from contextkernel.clients.claude import context_budget
 
         automatic = context_budget.auto_budget(dict(os.environ), settings.number("CK_BUDGET_MAX"))
         budget = automatic.tokens

@@ -22,9 +22,8 @@ from contextkernel.store import files as store_files
 from contextkernel.store import index as indexes
 from contextkernel.store import settings, tree
 
-INLINE_BYTES = (
-    4 << 20
-)  # of changed source: as much is scanned at once even without --wait (about half a CPU second)
+# of changed source: as much is scanned at once even without --wait (about half a CPU second)
+INLINE_BYTES = 4 << 20
 BUILD_SECONDS = 600.0  # of a clock: a build that nobody waits for ends then
 FIRST_FILES = 200  # scanned before the first answer of a repository that has no index yet
 MOST_BYTES = 64 << 20  # of one file that is read whole

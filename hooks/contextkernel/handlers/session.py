@@ -57,10 +57,8 @@ def _keep_lane() -> None:
 
     if not lane_keys.keys_on(settings.data_root()):
         return
-    from contextkernel.clients.claude import (  # late: only where the lane is on
-        settings_file,
-        shell_prefix,
-    )
+    # late: only where the lane is on
+    from contextkernel.clients.claude import settings_file, shell_prefix
 
     try:
         shell_prefix.refresh(settings.data_root(), PLUGIN_ROOT, shell_prefix.interpreter())

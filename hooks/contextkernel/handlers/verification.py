@@ -20,14 +20,8 @@ DAY = 86400  # seconds
 RETRY_AFTER = 60  # seconds until an unusable ledger is tried again
 SETTLED_AFTER = 0.5  # seconds since the ledger was found deleted until a new one is begun
 SWEEP_EVERY = 3600  # seconds between sweeps of a resident process
-UNFIT = (
-    ValueError,
-    TypeError,
-    KeyError,
-    AttributeError,
-    OverflowError,
-    RecursionError,
-)  # what a receipt or transcript raises that nobody wrote so
+# what a receipt or transcript raises that nobody wrote so
+UNFIT = (ValueError, TypeError, KeyError, AttributeError, OverflowError, RecursionError)
 _state: dict[str, Any] = {
     "ledger_tried": 0.0,
     "swept": 0.0,
@@ -109,8 +103,7 @@ def open_book(at_once: bool = False) -> Ledger | None:
     while it cannot be opened.
 
     One that was damaged, deleted or replaced since is opened anew: a deleted one after a moment,
-    since whoever deletes the
-    whole folder must get to the end of it. Until then rows are spooled.
+    since whoever deletes the whole folder must get to the end of it. Until then rows are spooled.
     """
     damaged = recorder.ledger is not None and recorder.ledger.damaged
     gone = recorder.ledger is not None and not damaged and recorder.ledger.gone()

@@ -296,9 +296,8 @@ def _judged(token: str) -> str:
             at = word.end()
             continue
         for part in _PART.finditer(token, word.start(), word.end()):
-            least = (
-                16 if part.start() and token[part.start() - 1] in "_-." else 20
-            )  # with a maker's prefix
+            # with a maker's prefix
+            least = 16 if part.start() and token[part.start() - 1] in "_-." else 20
             if len(part.group()) >= least and _is_random(part.group(), least):
                 out += [token[at : part.start()], HIDDEN]
                 at = part.end()

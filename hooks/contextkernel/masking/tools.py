@@ -7,8 +7,8 @@ from __future__ import annotations
 from contextkernel.masking.names import Pattern
 
 # (programs, options whose value is a secret: after a blank, after "=" or joined). ":" at an
-# option's end: of user:password the
-# password alone; "%" and "," likewise with these signs; "+": only where it is joined.
+# option's end: of user:password the password alone; "%" and "," likewise with these signs; "+":
+# only where it is joined.
 TOOLS = (
     (
         "mysql mysqldump mysqladmin mysqlimport mysqlshow mysqlcheck mysqlpump mysqlsh mysqlslap "

@@ -2,8 +2,7 @@
 page.
 
 Not html.parser: that one looks through the rest of a page again from every comment or quote that is
-not closed, and its
-versions differ in what they make of broken pages.
+not closed, and its versions differ in what they make of broken pages.
 """
 
 from __future__ import annotations
@@ -20,12 +19,10 @@ ATTRIBUTE = re.compile(
 )
 CLOSE = re.compile(r"[\s/]*>")
 HIDDEN = (("<!--", "-->"), ("<![CDATA[", "]]>"), ("<!", ">"), ("<?", ">"))
-SCRIPTS = {
-    name: re.compile(rf"(?i)</{name}(?=[\s/>])") for name in ("script", "style")
-}  # no markup inside of these
-NUMERIC = re.compile(
-    r"&#(?:[0-9]{12,}|[xX][0-9a-fA-F]{12,});?"
-)  # beyond Unicode unless it is all zeros; not worked out
+# no markup inside of these
+SCRIPTS = {name: re.compile(rf"(?i)</{name}(?=[\s/>])") for name in ("script", "style")}
+# beyond Unicode unless it is all zeros; not worked out
+NUMERIC = re.compile(r"&#(?:[0-9]{12,}|[xX][0-9a-fA-F]{12,});?")
 
 
 class Piece(NamedTuple):

@@ -12,10 +12,8 @@ from contextkernel.normalize.severity import CALM, FAULT, WARNING, first_fault, 
 from contextkernel.normalize.templates import Mined, mine
 
 COMMON = 4  # lines of one template from which on it is collapsed
-EXEMPLARS, FAULT_EXEMPLARS = (
-    2,
-    3,
-)  # lines of a collapsed template that stay; on failure a fault more
+# lines of a collapsed template that stay; on failure a fault more
+EXEMPLARS, FAULT_EXEMPLARS = (2, 3)
 HEAD, TAIL = 10, 20  # lines
 OUTERMOST = 4  # lines at either end that stay whatever else is wrong
 HEAD_MAX_CHARS, TAIL_MAX_CHARS = 900, 1800  # of head and tail that are not rare anyway

@@ -1,9 +1,8 @@
 """Templates: which lines of an output say the same thing with other numbers.
 
 The key of a line is the line with digits and a-f deleted (one pass in C); lines of a group that
-still differ in
-words are split again by tokens that hold a digit.  Measured: guides of 100,000-line logs, about 80
-ms.
+still differ in words are split again by tokens that hold a digit.  Measured: guides of 100,000-line
+logs, about 80 ms.
 """
 
 from __future__ import annotations

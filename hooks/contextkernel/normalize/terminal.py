@@ -37,9 +37,8 @@ def _blocks(raw: list[str]) -> list[int]:
     """Ends (exclusive) of the runs of source lines that were painted over each other; most runs
     are one line.
     """
-    merged_into: dict[
-        int, int
-    ] = {}  # first source line of a repainted block -> its last source line
+    # first source line of a repainted block -> its last source line
+    merged_into: dict[int, int] = {}
     at_row: list[int] = []  # row -> the source line that first painted it
     ups: dict[str, int] = {}  # a repainting program prints few different lines
     row = -1
@@ -77,9 +76,8 @@ def _states(block: list[str]) -> list[str]:
         if "\r" not in line:
             return [line]
     states: list[str] = []
-    for line in reversed(
-        dict.fromkeys(reversed(block))
-    ):  # of lines that are alike the last alone counts
+    # of lines that are alike the last alone counts
+    for line in reversed(dict.fromkeys(reversed(block))):
         states += _clean(line).split("\r")
     if len(block) == 1 and len(states) == 1:
         return states

@@ -26,9 +26,8 @@ class AfterReplies:
         self._attempt = attempt
         self._queue: Any = queue.SimpleQueue()  # work; None ends the thread
         self._lock = threading.Lock()
-        self._events: dict[
-            str, dict[str, Any]
-        ] = {}  # the latest event of each session since last time
+        # the latest event of each session since last time
+        self._events: dict[str, dict[str, Any]] = {}
         self._known: set[str] = set()  # sessions that have their mark
         self._thread = threading.Thread(target=self._run, daemon=True)
         self._thread.start()

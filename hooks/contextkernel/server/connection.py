@@ -42,9 +42,8 @@ ECHOED = ("PreCompact", "PostCompact")
 # seconds that another message waits for a hook before it, so that answers keep the order of the
 # requests
 PATIENCE = 0.25
-LAST_WORK = (
-    2.0  # seconds that running calls and the work after replies may take when the client leaves
-)
+# seconds that running calls and the work after replies may take when the client leaves
+LAST_WORK = 2.0
 LAST_HOOKS = 30.0  # seconds that hooks which came before the end of input may take
 ENDING = 0.3  # seconds between asking a child to end and ending it, when we leave ourselves
 
@@ -57,16 +56,14 @@ class Session:
         self.client = client
         self.attempt = attempt
         self.leaving = False
-        self.folder = (
-            ""  # the user's working folder, as the last hook event or the client's roots had it
-        )
+        # the user's working folder, as the last hook event or the client's roots had it
+        self.folder = ""
         self.has_roots = False
         self.since = None  # time.monotonic when the hook in work came
         self.name = ""  # the client's name of the session, as the last hook event had it
         self.calls: dict[str, Child] = {}  # running calls by id: their children
-        self.hooks: Any = (
-            queue.SimpleQueue()
-        )  # (work, message, when it came) of hook events; None ends their thread
+        # (work, message, when it came) of hook events; None ends their thread
+        self.hooks: Any = queue.SimpleQueue()
         self.latest = 0.0  # time.monotonic when the last hook event came
         self.unanswered = 0  # hook events
         self.answered = threading.Condition()
@@ -272,9 +269,8 @@ class Session:
         if isinstance(event.get("cwd"), str):
             self.folder = event["cwd"]
         if paths.names_a_file(event.get("transcript_path")):
-            os.environ["CK_TRANSCRIPT"] = transcript_of(
-                event
-            )  # what `--budget auto` of a child reads: the event before a call is the caller's
+            # what `--budget auto` of a child reads: the event before a call is the caller's
+            os.environ["CK_TRANSCRIPT"] = transcript_of(event)
         self.name = str(event.get("session_id") or self.name)
         handle = handler_of(str(event.get("hook_event_name", "")))
         reply = handle(event) if handle else {}
@@ -357,9 +353,8 @@ class Session:
             try:
                 self.attempt(work, message, passing=(BrokenPipeError,))
             except BrokenPipeError:
-                os.kill(
-                    os.getpid(), signal.SIGTERM
-                )  # the client went away without closing our input
+                # the client went away without closing our input
+                os.kill(os.getpid(), signal.SIGTERM)
             with self.answered:
                 self.unanswered -= 1
                 self.answered.notify()

@@ -2,8 +2,7 @@
 out, errors as data.
 
 The streams work on file descriptors and hold no text layer: a NUL, invalid UTF-8 or a 100 MB line
-costs an error
-answer, never the stream.  Nothing here knows a method name.
+costs an error answer, never the stream.  Nothing here knows a method name.
 """
 
 from __future__ import annotations
@@ -22,9 +21,8 @@ PARSE_ERROR, INVALID_REQUEST, METHOD_NOT_FOUND, INVALID_PARAMS, INTERNAL_ERROR =
     -32603,
 )
 
-LONGEST_LINE = (
-    64 << 20
-)  # bytes; a longer line is dropped while it is read, so that memory stays bounded
+# bytes; a longer line is dropped while it is read, so that memory stays bounded
+LONGEST_LINE = 64 << 20
 KEPT_END = 4096  # bytes kept from both ends of a dropped line: its id stands in one of them
 CHUNK = 1 << 16  # bytes a read: the size of a pipe on Linux
 
@@ -74,10 +72,8 @@ class Reader:
         A line above `longest` bytes comes back as its two ends with a NUL between: no JSON, but
         `id_in` still finds the id.
         """
-        searched, head = (
-            0,
-            b"",
-        )  # bytes of _held without a newline; the start of a line that is being dropped
+        # bytes of _held without a newline; the start of a line that is being dropped
+        searched, head = (0, b"")
         while True:
             end = self._held.find(b"\n", searched)
             if end >= 0:

@@ -15,9 +15,8 @@ from contextkernel.server.connection import Session
 
 def serve(requests: int, answers: int, argv: list[str]) -> int:
     """0 when the client has left. `requests`, `answers`: the protocol's descriptors."""
-    sys.setswitchinterval(
-        0.001
-    )  # seconds that a hook waits, at each turn, for a thread at work after an earlier one
+    # seconds that a hook waits, at each turn, for a thread at work after an earlier one
+    sys.setswitchinterval(0.001)
     cpu_limit.worker = cpu_limit.Worker(os.path.join(PLUGIN_ROOT, "hooks", "operators.py"))
     reader, session = (
         jsonrpc.Reader(requests),

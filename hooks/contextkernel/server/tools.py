@@ -60,9 +60,8 @@ class Tool(NamedTuple):
     description: str
     properties: dict[str, Any]
     required: tuple[str, ...]
-    command: Callable[
-        [dict[str, Any], str, str], Command
-    ]  # (arguments, working folder or "", client)
+    # (arguments, working folder or "", client)
+    command: Callable[[dict[str, Any], str, str], Command]
     seconds: int
     always_loaded: bool = False
     gives_back: bool = False  # a call is a page fault: something hidden was needed

@@ -19,13 +19,8 @@ if TYPE_CHECKING:
     from typing import Any
 
 RECALL_RULE = "mcp__plugin_context-kernel_kernel__recall"
-OURS = (
-    "hooks",
-    "permissions",
-    "enabledPlugins",
-    "extraKnownMarketplaces",
-    "env",
-)  # keys that we, or the client for us, write into
+# keys that we, or the client for us, write into
+OURS = ("hooks", "permissions", "enabledPlugins", "extraKnownMarketplaces", "env")
 PASTE = "/plugin marketplace add %s\n/plugin install " + NAMED
 
 
@@ -44,9 +39,8 @@ def add(setup: Setup) -> None:
     claude, path = program("CLAUDE_BIN", "claude"), settings_path()
     journal = settings_file.opened(setup.journals, path)
     if journal.before and MARKET.encode() in journal.before:
-        journal = journal._replace(
-            exact=False
-        )  # set up by hand before: putting that back would be no removal
+        # set up by hand before: putting that back would be no removal
+        journal = journal._replace(exact=False)
     if not setup.dry:
         settings_file.save_journal(setup.journals, journal)
     try:

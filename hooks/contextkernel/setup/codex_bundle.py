@@ -25,11 +25,8 @@ if TYPE_CHECKING:
 OLDEST = (0, 142)  # `plugin add` of a plugin at the marketplace's root fails before
 ANSWER_S = 60  # for one answer of the app server; a cold start on a loaded machine took 6
 MOST = 1024 * 1024  # bytes of a file that describes the plugin
-SHIPPED = (
-    "hooks",
-    "mcp",
-    "skills",
-)  # what sessions need; tests, bench and history stay out of the copy
+# what sessions need; tests, bench and history stay out of the copy
+SHIPPED = ("hooks", "mcp", "skills")
 LEFT_OUT = shutil.ignore_patterns(
     "__pycache__", "*.pyc", "install.py", "setup", "hooks.json", ".git*"
 )
@@ -83,9 +80,8 @@ def build(root: str, target: str, python: str, hooks: dict[str, Any]) -> None:
         os.makedirs(os.path.dirname(path), exist_ok=True)
         with open(path, "w", encoding="utf-8") as handle:
             handle.write(json.dumps(content, indent=1) + "\n")
-    for folder, _, names in os.walk(
-        fresh
-    ):  # the source may be read-only; its copy is replaced at the next run
+    # the source may be read-only; its copy is replaced at the next run
+    for folder, _, names in os.walk(fresh):
         for path in [folder] + [os.path.join(folder, name) for name in names]:
             os.chmod(path, os.stat(path).st_mode & 0o700 | 0o600 | (0o100 if path == folder else 0))
     shutil.rmtree(target, ignore_errors=True)

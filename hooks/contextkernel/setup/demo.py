@@ -91,9 +91,8 @@ def samples(scratch: str) -> list[Sample]:
     ]
     if shutil.which("ls"):
         listing = produced(["ls", "-l", library], f"ls -l {os.path.basename(library)}", scratch)
-        if (
-            len(listing.raw) <= limits.BASH_MAX_CHARS
-        ):  # of a longer one the client shows too little to compare
+        # of a longer one the client shows too little to compare
+        if len(listing.raw) <= limits.BASH_MAX_CHARS:
             made.append(listing)
     return [sample for sample in made if sample.raw]
 

@@ -29,9 +29,8 @@ def recall_files() -> list[str]:
 def purge(setup: Setup) -> None:
     """Removes what was stored, when the person agrees. Raises OSError."""
     names = os.listdir(setup.state) if os.path.isdir(setup.state) else []
-    ours = [
-        name for name in names if modes.is_ours(name) and name != "bin"
-    ]  # $CK_DATA may name a folder that holds other things
+    # $CK_DATA may name a folder that holds other things
+    ours = [name for name in names if modes.is_ours(name) and name != "bin"]
     copies = recall_files()
     if not ours and not copies:
         setup.note(f"nothing is stored in {setup.state}")

@@ -62,9 +62,8 @@ class TermScorer:
         self._worth = worth  # of a sub-token
         self._starts = frozenset(term[:3].encode("utf-8") for term in worth)
         self._met = {BREAK}
-        self._telling: dict[bytes, tuple[str, ...]] = {
-            BREAK: ()
-        }  # word -> those of its sub-tokens that the symptom has
+        # word -> those of its sub-tokens that the symptom has
+        self._telling: dict[bytes, tuple[str, ...]] = {BREAK: ()}
 
     def worths(self, data: bytes) -> list[float]:
         """Of each of some texts, with BREAK between them: the sum over sub-tokens of the symptom;

@@ -30,10 +30,9 @@ def found_path(given: str, repository: Repository) -> str:
     """The repository file that a path text names, or "" when none or several could be meant.
 
     Exact or none: a path below the root; an installed copy (site-packages, node_modules, a
-    registry) only when this
-    repository is that package; else the one file that shares the longest tail, at least two parts
-    of it, or
-    all of the shorter path.  Files of the language itself never name a repository file.
+    registry) only when this repository is that package; else the one file that shares the longest
+    tail, at least two parts of it, or all of the shorter path.  Files of the language itself never
+    name a repository file.
     """
     if len(given) > LONGEST_PATH:
         return ""

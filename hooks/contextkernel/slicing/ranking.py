@@ -19,17 +19,11 @@ from contextkernel.slicing.symptom.text import Symptom
 # moves the mean reciprocal
 # rank of 120 real bugs by more than 0.01 (bench/localize.py --cases).
 K1, B, NAMED_WEIGHT, PATH_WEIGHT = 1.2, 0.65, 3.0, 4.0
-FRAME, FRAME_FADE = (
-    0.45,
-    0.5,
-)  # share of the best lexical score for the raise site; a caller n away gets 1/(1+n/2) of it
+# share of the best lexical score for the raise site; a caller n away gets 1/(1+n/2) of it
+FRAME, FRAME_FADE = (0.45, 0.5)
 MENTION, LINES_NAMED = 0.25, 0.45
-TICKED, CODED, RARE, MOST_BY_NAME = (
-    0.30,
-    0.18,
-    4,
-    0.5,
-)  # a name defined in at most RARE files; their share of it
+# a name defined in at most RARE files; their share of it
+TICKED, CODED, RARE, MOST_BY_NAME = (0.30, 0.18, 4, 0.5)
 TEST_NAMED = 0.3  # what a test keeps of evidence that names it
 CODE_FRAMES, CODE_WIDTH = 8, 300  # frames whose source lines are read; characters of one
 NEIGHBOUR, HEAD = 0.06, 12  # imports of the first HEAD files

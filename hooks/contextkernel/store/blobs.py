@@ -19,9 +19,8 @@ TYPE_CHECKING = False  # typing costs 3 ms of a hook
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
-HANDLE_DIGITS = (
-    12  # hex digits of the SHA-256; 48 bits: a clash among a million blobs has a chance of 0.2 %
-)
+# hex digits of the SHA-256; 48 bits: a clash among a million blobs has a chance of 0.2 %
+HANDLE_DIGITS = 12
 MOST_BYTES = 1 << 29  # of one blob, compressed: clients take 100 MB of output at most
 SHORTEST_PREFIX = 8
 SPARED = 86400  # seconds since its last use that no sweep removes a blob
@@ -200,16 +199,14 @@ def sweep(pinned: frozenset[str] | set[str], now: float) -> list[str]:
     """Handles of the blobs removed: past CK_KEEP_DAYS, then the oldest until CK_QUOTA_MB holds.
 
     Pinned handles stay, and what was stored, offered or recalled within the last day: whoever did
-    that may have no ledger
-    (CK_LOG_OFF), or not be in it yet.  `now` is seconds since the epoch.  A temporary file older
-    than a day is removed too.  Raises OSError.
+    that may have no ledger (CK_LOG_OFF), or not be in it yet.  `now` is seconds since the epoch.  A
+    temporary file older than a day is removed too.  Raises OSError.
     """
     kept, removed = [], []
     oldest = now - settings.number("CK_KEEP_DAYS") * 86400
     for blob in sorted(every(), key=lambda blob: blob.used):
-        if (
-            now - SPARED < blob.used <= now + SPARED
-        ):  # a clock that was wrong spares nothing for good
+        # a clock that was wrong spares nothing for good
+        if now - SPARED < blob.used <= now + SPARED:
             kept.append(blob._replace(handle=""))
         elif blob.used < oldest and blob.handle not in pinned:
             removed.append(blob)

@@ -1,11 +1,9 @@
 """Files that others own, and files of our own: the one way to open either.
 
 A path from a repository, a transcript or a settings folder may name a FIFO, a device, a socket, or
-a link to one. Opening
-such a thing can block for ever or give bytes without end, so only regular files are opened, and
-never with blocking.
-What we write goes to a new name of its own first: no link is followed, no file of another is
-reused.
+a link to one. Opening such a thing can block for ever or give bytes without end, so only regular
+files are opened, and never with blocking. What we write goes to a new name of its own first: no
+link is followed, no file of another is reused.
 """
 
 from __future__ import annotations

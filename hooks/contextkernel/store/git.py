@@ -1,11 +1,9 @@
 """What git knows of a folder: the checkout it lies in, what is tracked, what is ignored.
 
 Git is not started.  A repository is other people's content: its configuration, its index and the
-object names in it can
-make git run a program (a file system monitor, a filter, a fetch of a missing object, a remote
-helper), and each release adds
-a way.  The list of files needs none of them: it stands in the index and in the ignore files, so
-these are read here.
+object names in it can make git run a program (a file system monitor, a filter, a fetch of a missing
+object, a remote helper), and each release adds a way.  The list of files needs none of them: it
+stands in the index and in the ignore files, so these are read here.
 """
 
 from __future__ import annotations

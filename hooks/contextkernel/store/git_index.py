@@ -61,9 +61,8 @@ def parsed(data: bytes) -> tuple[list[bytes], list[bytes], list[bytes], str]:
     """
     if data[:4] != b"DIRC" or len(data) < 12 or int.from_bytes(data[4:8], "big") not in (2, 3, 4):
         raise IndexFormatError("no index of version 2 to 4")
-    for (
-        width
-    ) in _HASHES:  # the file does not say which; with the wrong one the entries do not add up
+    # the file does not say which; with the wrong one the entries do not add up
+    for width in _HASHES:
         try:
             return _parsed(data, width)
         except IndexFormatError as error:

@@ -253,9 +253,8 @@ def _set(pattern: str, at: int) -> tuple[frozenset[str], int] | None:
                 if not last:
                     return None
                 at += 1
-            members.update(
-                map(chr, range(ord(before), ord(last) + 1))
-            )  # nothing for a range that runs backwards
+            # nothing for a range that runs backwards
+            members.update(map(chr, range(ord(before), ord(last) + 1)))
             one = ""
         elif one == "[" and pattern[at : at + 1] == ":":
             end = pattern.find("]", at + 1)
@@ -299,9 +298,8 @@ class _Machine:
         self.work, self.least = work, 0
         self.steps: dict[str, int] = {}  # character -> states that it leads out of
         self.stays: dict[str, int] = {}  # character -> states that it leaves as they are
-        self.free = self.skips = (
-            0  # states that may be left for the next one, or for the one after it
-        )
+        # states that may be left for the next one, or for the one after it
+        self.free = self.skips = 0
         position = 0
         for token in tokens:
             bit = 1 << position

@@ -2,9 +2,8 @@
 offsets, pins, notes.
 
 Only processes that may afford sqlite3 open it (the resident server, the command line, SessionEnd);
-the others spool, and
-every opener takes the spool in.  A database of a newer schema is never touched; a damaged one is
-set aside.
+the others spool, and every opener takes the spool in.  A database of a newer schema is never
+touched; a damaged one is set aside.
 """
 
 from __future__ import annotations
@@ -243,8 +242,8 @@ def open_ledger(suspect: bool = False) -> Ledger:
     """The ledger, its schema brought up to date, the spool taken in. Raises StoreError.
 
     A database that cannot serve is set aside and a new one begun: one line on stderr and a note say
-    so. `suspect`: one that
-    opened before gave an error of damage, so all of its pages are looked at.
+    so. `suspect`: one that opened before gave an error of damage, so all of its pages are looked
+    at.
     """
     path = os.path.join(settings.data_root(), "state.db")
     try:

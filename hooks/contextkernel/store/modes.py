@@ -37,9 +37,8 @@ def narrow(root: str, everything: bool) -> None:
     are not followed.
 
     Blobs, which may be many and were never wider, are looked at with `everything`, or where their
-    folder was too wide.
-    One line on stderr names entries of another owner: he put them there while the folder was open
-    to him.
+    folder was too wide. One line on stderr names entries of another owner: he put them there while
+    the folder was open to him.
     """
     try:
         os.chmod(root, 0o700)

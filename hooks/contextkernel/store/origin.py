@@ -2,8 +2,8 @@
 handle is honoured elsewhere.
 
 A repository is known by its common folder (worktrees, subfolders and submodules' own) and by its
-remotes (clones, forks that name
-their origin). Both are kept as digests: no path or address stands in a key.
+remotes (clones, forks that name their origin). Both are kept as digests: no path or address stands
+in a key.
 """
 
 from __future__ import annotations
@@ -92,9 +92,8 @@ def honoured(
     """Whether a handle with these receipts is given back to a session in a folder ("": not known).
 
     Any receipt of the same session, project or repository counts, and any that does not say where
-    it was made. Without a
-    receipt nothing can be told, nor where a caller has neither folder nor session: then it is given
-    back.
+    it was made. Without a receipt nothing can be told, nor where a caller has neither folder nor
+    session: then it is given back.
     """
     rows = list(receipts)
     if not rows or not (folder or session or transcript):

@@ -57,9 +57,8 @@ def first_in(session: str, what: str, seconds: float) -> bool:
         return True
     except FileExistsError:
         first = time.time() - os.lstat(path).st_mtime > seconds
-        os.utime(
-            path, follow_symlinks=os.utime not in os.supports_follow_symlinks
-        )  # Windows always follows
+        # Windows always follows
+        os.utime(path, follow_symlinks=os.utime not in os.supports_follow_symlinks)
         return first
 
 

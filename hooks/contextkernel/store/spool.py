@@ -1,8 +1,8 @@
 """The spool: ledger rows of processes that cannot afford to open the database.
 
 One append-only file per process, `spool/<time>-<pid>.jsonl`; one row is one write, so a killed
-process leaves whole rows.
-The next process that opens the database takes the files in (`ledger.py`).
+process leaves whole rows. The next process that opens the database takes the files in
+(`ledger.py`).
 """
 
 from __future__ import annotations

@@ -10,9 +10,8 @@ from contextkernel.symbols.calls import last_word, names_in, registers_subclasse
 from contextkernel.symbols.effects import Effects
 from contextkernel.symbols.scope import FUNCTIONS, Module, Statement, now_reads, read_block
 
-IN_DOUBT = (
-    9  # distance of members that are kept only because nothing proves that they are not called
-)
+# distance of members that are kept only because nothing proves that they are not called
+IN_DOUBT = 9
 # bases from outside that call no method of a subclass but those named in underscores
 PLAIN_BASES = frozenset(
     "object Exception BaseException ValueError TypeError KeyError IndexError LookupError "

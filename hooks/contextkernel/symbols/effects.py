@@ -1,10 +1,8 @@
 """What running a module's statement may do to names that it does not bind.
 
 Registration is the case in point: `register(f)`, `@app.route(...)`, `TABLE["a"] = 1`.  A
-statement's effect
-is over-estimated: what a call may change is what is handed to it and whatever the code behind it
-reads in a
-place where it could be changed.
+statement's effect is over-estimated: what a call may change is what is handed to it and whatever
+the code behind it reads in a place where it could be changed.
 """
 
 from __future__ import annotations
@@ -37,9 +35,8 @@ class Effect(NamedTuple):
     touched: frozenset[str]  # stored into, receivers of method calls, handed to calls
     started: frozenset[str]  # called, decorating, or handed to calls that change nothing
     bare: bool  # an expression statement with a call: it is there for its effect
-    outer: frozenset[
-        str
-    ]  # imported names that are stored into, called for their effect, or decorate by attribute
+    # imported names that are stored into, called for their effect, or decorate by attribute
+    outer: frozenset[str]
     guard: bool  # it may raise on purpose: whether the module loads at all depends on it
     dynamic: bool  # it may bind names that cannot be read off the text
 
@@ -147,9 +144,8 @@ class Effects(Kinds):
         if isinstance(parent, ast.Attribute) and isinstance(parent.ctx, ast.Load):
             if isinstance(above, ast.Call) and above.func is parent:
                 return parent.attr in READING
-            return self.kind(node.id) != "display" and not isinstance(
-                above, HANDED_ON
-            )  # `add = TABLE.append`
+            # `add = TABLE.append`
+            return self.kind(node.id) != "display" and not isinstance(above, HANDED_ON)
         if isinstance(parent, ast.Subscript) and isinstance(parent.ctx, ast.Load):
             return not isinstance(above, (ast.Attribute, ast.Subscript))
         if isinstance(parent, (ast.BinOp, ast.UnaryOp, ast.FormattedValue, ast.Raise)):
@@ -204,9 +200,8 @@ class _Run:
                 self.outer |= {name for argument in node.value.args for name in names_in(argument)}
         elif isinstance(node, OPERATIONS):
             for name in (root(part) for part in operands(node)):
-                if (
-                    self.effects.kind(name) == "variable"
-                ):  # its class may answer the operation with code of its own
+                # its class may answer the operation with code of its own
+                if self.effects.kind(name) == "variable":
                     self.started |= {
                         one
                         for one in self.effects.reach(frozenset((name,)))[0]

@@ -1,11 +1,10 @@
 """Def-use facts of one Python module: what each of its statements binds and reads.
 
 A *statement* here is one statement of the module's own level, or several that share a line.  Names
-are
-those of the module's namespace.  What runs when the module is imported (decorators, defaults, class
-bodies, comprehensions) is walked on the `ast`; what runs later (bodies of functions and lambdas) is
-answered by `symtable`, which knows parameters, closures, `global`, `nonlocal` and class scopes
-exactly.
+are those of the module's namespace.  What runs when the module is imported (decorators, defaults,
+class bodies, comprehensions) is walked on the `ast`; what runs later (bodies of functions and
+lambdas) is answered by `symtable`, which knows parameters, closures, `global`, `nonlocal` and class
+scopes exactly.
 """
 
 from __future__ import annotations
@@ -56,8 +55,7 @@ def read_module(source: str) -> Module:
     """The statements of a module's source and who binds which name.
 
     Raises SyntaxError, ValueError (NUL bytes) or RecursionError as the parser does: the source may
-    be
-    newer than the running Python.
+    be newer than the running Python.
     """
     tree = ast.parse(source)
     table = symtable.symtable(source, "module", "exec")
@@ -129,9 +127,8 @@ def own_tables(table: symtable.SymbolTable) -> Iterator[symtable.SymbolTable]:
         kind = str(child.get_type()).lower()
         if kind.endswith("function"):
             yield child
-        elif (
-            "annotation" not in kind
-        ):  # 3.14 gives annotations scopes of their own; `now_reads` walks them
+        # 3.14 gives annotations scopes of their own; `now_reads` walks them
+        elif "annotation" not in kind:
             yield from own_tables(child)
 
 
@@ -261,9 +258,8 @@ def _comprehension(
         if isinstance(name, ast.Name)
     }
     inner = shadowed | bound
-    yield from _now(
-        node.generators[0].iter, lazy, shadowed
-    )  # the first iterable belongs to the scope around
+    # the first iterable belongs to the scope around
+    yield from _now(node.generators[0].iter, lazy, shadowed)
     for index, part in enumerate(node.generators):
         if index:
             yield from _now(part.iter, lazy, inner)

@@ -101,10 +101,9 @@ def resolve(
     at most `most` (CK_BUDGET_MAX).
 
     Why 40 %: the budget counts bytes/4, the window the model's own tokens, which hold 2.3 to 2.8
-    bytes; 40 % of the headroom
-    in the first unit is 57 to 70 % in the second, so a slice filled to the brim still leaves room
-    to read, edit and answer
-    before the client compacts.  It is a ceiling: packing stops where a further place adds little.
+    bytes; 40 % of the headroom in the first unit is 57 to 70 % in the second, so a slice filled to
+    the brim still leaves room to read, edit and answer before the client compacts.  It is a
+    ceiling: packing stops where a further place adds little.
     """
     used = occupancy(usage)
     point, known = compaction_point(model, environ, used, compacted_at)
@@ -148,9 +147,8 @@ def auto_budget(environ: dict[str, Any], most: int) -> Budget:
                     _thread(path)[:8], state.model or "unknown", "", point, state.used, most
                 )
             continue
-        news = transcript.advance({}, path, TAIL, from_start=False)[
-            1
-        ]  # the newest row counts, so a rewind further up does not matter
+        # the newest row counts, so a rewind further up does not matter
+        news = transcript.advance({}, path, TAIL, from_start=False)[1]
         if news.usage:
             return resolve(_name(path), news.model, news.usage, environ, most, news.compacted_at)
     tokens = min(WITHOUT_SESSION, max(LEAST, most))

@@ -39,14 +39,11 @@ def shown_texts(
     call `current`; else None.
 
     Every result must hang on the branch of `current`, no compaction may lie between, and no request
-    since may have been smaller
-    than one before it: the client and the API can clear old results without a row that says so.
-    The client writes rows late:
-    where `current` is not there yet, the newest row stands for it, provided it was written after
-    byte `since`, the end of the
-    file when the last prompt was sent (a rewind always comes with a prompt, so such a row is on the
-    live branch).  After a
-    failed Edit of `file` nothing counts as held: the agent looks for the text.
+    since may have been smaller than one before it: the client and the API can clear old results
+    without a row that says so. The client writes rows late: where `current` is not there yet, the
+    newest row stands for it, provided it was written after byte `since`, the end of the file when
+    the last prompt was sent (a rewind always comes with a prompt, so such a row is on the live
+    branch).  After a failed Edit of `file` nothing counts as held: the agent looks for the text.
     """
     lines, size = _tail(path, uses)
     start = _last_with(lines, b'"%s"' % current.encode(), b'"tool_use"')

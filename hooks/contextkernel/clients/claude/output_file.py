@@ -59,10 +59,9 @@ class OutputFile:
         (untouched) when it changed meanwhile.
 
         The new text overwrites the head of the old one, then the rest is cut off: no block is
-        allocated, so a full disk does
-        not matter, and a crash in between leaves the whole new text before the rest of the old one.
-        What another process
-        appends goes behind it.  Raises OSError and ValueError.
+        allocated, so a full disk does not matter, and a crash in between leaves the whole new text
+        before the rest of the old one. What another process appends goes behind it.  Raises OSError
+        and ValueError.
         """
         if len(new) > len(old):
             raise ValueError(f"{len(new)} bytes do not fit over {len(old)}")

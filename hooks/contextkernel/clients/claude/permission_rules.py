@@ -43,8 +43,7 @@ def would_fall_silent(command: str, files: list[str]) -> bool:
     words it may not match any more.
 
     In doubt yes: a file that cannot be read or is no settings file counts as holding such a rule.
-    Rules given on the
-    client's own command line are not seen here.
+    Rules given on the client's own command line are not seen here.
     """
     return any(_binds(rule, command) for path in files for rule in _rules(path))
 
@@ -69,9 +68,8 @@ def _binds(rule: str, command: str) -> bool:
     if rule.rstrip().endswith("*"):
         return False
     at = 0
-    for piece in rule.split(
-        "*"
-    ):  # each as early as it can stand: no choice of an earlier piece is ever taken back
+    # each as early as it can stand: no choice of an earlier piece is ever taken back
+    for piece in rule.split("*"):
         found = command.find(piece.strip(), at)
         if found < 0:
             return False

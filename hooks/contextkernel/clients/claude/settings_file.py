@@ -2,9 +2,8 @@
 were.
 
 A journal beside a copy of the file remembers what we added. As long as nobody has touched the file
-since, undoing means
-writing the old bytes back; otherwise only what we added is taken out, and everything else stays as
-it stands.
+since, undoing means writing the old bytes back; otherwise only what we added is taken out, and
+everything else stays as it stands.
 """
 
 from __future__ import annotations

@@ -37,9 +37,8 @@ if TYPE_CHECKING:
     from typing import Any
 
 PREFIX = "CLAUDE_CODE_SHELL_PREFIX"
-NOTE_SECONDS = (
-    3600  # a note of a command that succeeded is not taken by a wrapper; it must not speak for ever
-)
+# a note of a command that succeeded is not taken by a wrapper; it must not speak for ever
+NOTE_SECONDS = 3600
 TRIAL_SECONDS = 20
 MOST_SAID = 1024 * 1024  # bytes of what a trial says
 # each ends with 42: passed through; as a Bash call whose shell leads its group; as one that a
@@ -118,9 +117,8 @@ def place(state: str, root: str, python: str, key: str = "") -> str:
         raise Refused(f"{source} is missing")
     _place_file(path, _with_shell(body), 0o700)
     _place_file(_lane(state, "where" + key), os.fsencode(f"{python}\n{root}\n"), 0o600)
-    if not _line(
-        _lane(state, "chained" + key)
-    ):  # what somebody else's prefix makes of a trial is not ours to judge
+    # what somebody else's prefix makes of a trial is not ours to judge
+    if not _line(_lane(state, "chained" + key)):
         _try_out(path, _lane(state, "trial"))
     return path
 
@@ -202,9 +200,8 @@ def switch_on(state: str, root: str, python: str, path: str, inherited: str = ""
     if now.named == ours:
         return chained
     journal = settings_file.opened(_lane(state), path)
-    settings_file.save_journal(
-        _lane(state), journal
-    )  # before the change: a crash leaves a way back
+    # before the change: a crash leaves a way back
+    settings_file.save_journal(_lane(state), journal)
     settings_file.change(path, lambda settings: _set(settings, ours))
     settings_file.save_journal(
         _lane(state), journal._replace(after=settings_file.digest(settings_file.read(path)))

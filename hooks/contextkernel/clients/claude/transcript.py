@@ -89,8 +89,8 @@ def advance(
     gives no news.
 
     A file met for the first time is read from its last `last` bytes on only (None: from its start),
-    with `from_start`
-    false from its last `step` bytes on.  `only`: rows that name none of these ids are passed over.
+    with `from_start` false from its last `step` bytes on.  `only`: rows that name none of these ids
+    are passed over.
     """
     state, fresh = appended.read(state, path, step, last if from_start else step, LONGEST)
     if only:

@@ -17,9 +17,8 @@ TYPE_CHECKING = False  # typing costs 3 ms of a hook
 if TYPE_CHECKING:
     from typing import Any
 
-TAIL = (
-    1024 * 1024
-)  # bytes looked at: the row is among the newest, and holds at most 64 KiB of output, escaped
+# bytes looked at: the row is among the newest, and holds at most 64 KiB of output, escaped
+TAIL = 1024 * 1024
 
 # characters of an MCP result that Codex shows: 10,000 tokens by its own count, with a fifth more
 MCP_SHOWN = 48000

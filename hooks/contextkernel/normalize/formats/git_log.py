@@ -28,10 +28,8 @@ IN_DIFF = re.compile(
     r"[ +\\-]|@@|diff |index |(?:new|deleted|old) (?:file )?mode |(?:similarity"
     r"|dissimilarity) index |(?:rename|copy) (?:from|to) |Binary files "
 )
-FOREIGN_MAX_LINES, FOREIGN_MAX_CHARS = (
-    12,
-    2500,
-)  # lines and characters of another command that may follow the log
+# lines and characters of another command that may follow the log
+FOREIGN_MAX_LINES, FOREIGN_MAX_CHARS = (12, 2500)
 HASH = 12  # digits that stay: unique in any repository of practical size, and git takes them
 TARGET_CHARS = 11000
 

@@ -23,9 +23,8 @@ PIECE_LINES = 40  # longer blocks are offered in pieces
 LOUD = 24  # faults outside of failures that come before the bodies of the failures
 FOLD_CHARS = 3000  # of names, from which on common prefixes are folded
 EARLY, AFTER_FAILURES = -1, 2  # orders of a block among those of its rank
-SLOTS = re.compile(
-    r"\d+|0x[0-9a-f]+|'[^']*'|\"[^\"]*\""
-)  # what differs where the cause is the same
+# what differs where the cause is the same
+SLOTS = re.compile(r"\d+|0x[0-9a-f]+|'[^']*'|\"[^\"]*\"")
 # rank by the survey -> rank beside failures: what would be first elsewhere comes after them
 RANKS_BESIDE_FAILURES = {
     Rank.MUST: Rank.MUST,

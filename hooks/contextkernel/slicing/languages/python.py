@@ -109,9 +109,8 @@ def imports(text: str, masked: str) -> list[str]:
 
 def unresolved(text: str) -> str:
     """A word on imports that regexes cannot follow, or ""."""
-    return (
-        "dynamic import" if "import_" in text and any(call in text for call in _DYNAMIC) else ""
-    )  # all three have the first
+    # all three have the first
+    return "dynamic import" if "import_" in text and any(call in text for call in _DYNAMIC) else ""
 
 
 def targets(spec: str, path: str, repository: Repository) -> list[str]:

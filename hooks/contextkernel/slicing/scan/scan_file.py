@@ -13,10 +13,8 @@ from contextkernel.slicing.scan.definitions import Definition
 # names, 11 in the path.
 BODY, NAMED, IN_PATH = 0x7F, 0x780, 0x800
 NAMED_SHIFT, BITS = 7, 12
-DEFINES, IMPORTS = (
-    "\x01",
-    "\x02",
-)  # first character of terms that are a defined name, or a word of an import
+# first character of terms that are a defined name, or a word of an import
+DEFINES, IMPORTS = ("\x01", "\x02")
 _IMPORT_WORD = re.compile(r"[\w$-]+")
 
 VERSION = 1  # rises when the meaning of a stored value changes
@@ -77,9 +75,8 @@ def _add_names(terms: dict[str, int], definitions: list[Definition], is_test: bo
     for name in {one.name: 1 for one in definitions}:
         if not is_test:
             terms[DEFINES + name] = 1
-        for piece in pieces_of[
-            name.encode() if name.isascii() else name
-        ]:  # most were met in the text, as bytes
+        # most were met in the text, as bytes
+        for piece in pieces_of[name.encode() if name.isascii() else name]:
             named[piece] = named.get(piece, 0) + 1
     for piece, times in named.items():
         terms[piece] = terms.get(piece, 0) | (min(times, 15) << NAMED_SHIFT)

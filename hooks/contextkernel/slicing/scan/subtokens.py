@@ -39,9 +39,8 @@ class _Pieces(dict[Any, tuple[str, ...]]):
         text = word if isinstance(word, str) else word.lstrip(_DIGITS).decode("ascii")
         if len(text) > LONGEST_WORD:
             pieces = []
-        elif (
-            text.islower() and text.isascii() and text.replace("_", "").isalpha()
-        ):  # most words: no need for the regex
+        # most words: no need for the regex
+        elif text.islower() and text.isascii() and text.replace("_", "").isalpha():
             pieces = [stem(piece) for piece in text.split("_") if len(piece) > 1]
         else:
             pieces = [stem(piece.lower()) for piece in _PIECE.findall(text) if len(piece) > 1]

@@ -28,8 +28,7 @@ _SUFFIXES = "|".join(
     )
 )
 # A path is the group.  Where a run of its characters holds none, no later start in that run would
-# find one: the run is passed over
-# whole, up to a letter that may be a drive
+# find one: the run is passed over whole, up to a letter that may be a drive
 _PATH = re.compile(
     rf"(?<![\w@])(?:((?:[A-Za-z]:)?[\w./\\~+-]*[\w+-]\.(?:{_SUFFIXES})\b(?![\w.(]))"
     r"|[\w./\\~+-]*[./\\~+-](?=[A-Za-z]:)|[\w./\\~+-]+)|\w+"
