@@ -19,8 +19,8 @@ import sys
 HERE = os.path.dirname(os.path.realpath(__file__))
 sys.path[:0] = [HERE, os.path.join(os.path.dirname(HERE), "hooks")]
 import machine  # noqa: E402
-from contextkernel.edits import accounting_error  # noqa: E402
 from contextkernel.normalize import Source, normalize  # noqa: E402
+from contextkernel.normalize.edits import accounting_error  # noqa: E402
 from contextkernel.tokens import estimate  # noqa: E402
 
 WORDS = (

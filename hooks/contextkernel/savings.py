@@ -9,7 +9,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 
-from contextkernel import spans
+from contextkernel import lines as line_ranges
 from contextkernel.receipt import Receipt
 from contextkernel.tokens import of_bytes
 
@@ -112,10 +112,12 @@ class _Returned:
         self.receipts.add(mine[-1])
         key = mine[-1], session
         size: float = _tokens(fault["bytes"]) or _tokens(receipts[mine[-1]].raw)
-        before, lines = self._lines.get(key, []), spans.of_text(fault.get("spans") or "")
+        before, lines = self._lines.get(key, []), line_ranges.of_text(fault.get("spans") or "")
         if lines:
-            after = spans.merged(before + lines)
-            share = (spans.count(after) - spans.count(before)) / spans.count(lines)
+            after = line_ranges.merged(before + lines)
+            share = (line_ranges.count(after) - line_ranges.count(before)) / line_ranges.count(
+                lines
+            )
             self._lines[key], size = after, size * share
         self._tokens[key] = self._tokens.get(key, 0.0) + size
 

@@ -10,8 +10,8 @@ import re
 import pytest
 
 from contextkernel import marks
-from contextkernel.edits import accounting_error, rebuild
 from contextkernel.normalize import Source, normalize
+from contextkernel.normalize.edits import accounting_error, rebuild
 from rounds import for_seeds, rounds
 
 WORDS = (

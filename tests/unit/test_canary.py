@@ -6,7 +6,7 @@ import time
 
 import pytest
 
-from contextkernel import canary
+from contextkernel import receipt
 from contextkernel.clients.claude import transcript
 
 HANDLE = "7f3a12bc90de"
@@ -56,7 +56,7 @@ def test_verdicts(tmp_path, shown, refusal, status):
     path.write_text("".join(json.dumps(row) + "\n" for row in rows))
     news = transcript.advance({}, str(path))[1]
     found = news.results.get("mine")
-    verdict = canary.judge(HANDLE, found and found.text, news.refusals.get("mine", ""))
+    verdict = receipt.judge(HANDLE, found and found.text, news.refusals.get("mine", ""))
     assert (verdict and verdict.status) == status
     if status == "refused":
         assert refusal in verdict.reason
@@ -285,4 +285,4 @@ def test_a_codex_receipt_that_never_came_expires_after_a_day(tmp_path, books):
 
 
 def test_a_receipt_without_a_handle_is_never_verified():
-    assert canary.judge("", "recall the text: recall " + HANDLE, "").status == "missing"
+    assert receipt.judge("", "recall the text: recall " + HANDLE, "").status == "missing"

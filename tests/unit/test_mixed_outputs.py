@@ -6,8 +6,8 @@ import json
 
 import pytest
 
-from contextkernel.edits import accounting_error
 from contextkernel.normalize import Source, normalize
+from contextkernel.normalize.edits import accounting_error
 
 STATUS = [
     "On branch main",

@@ -18,9 +18,9 @@ import pytest
 
 from contextkernel import marks
 from contextkernel import normalize as normalize_package
-from contextkernel.edits import accounting_error, rebuild
 from contextkernel.normalize import Source, formats, normalize
 from contextkernel.normalize.commands import facts
+from contextkernel.normalize.edits import accounting_error, rebuild
 from contextkernel.normalize.formats import FORMATS, Format
 from contextkernel.normalize.layout import Block, Layout, Rank, Request
 

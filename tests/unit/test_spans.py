@@ -2,7 +2,7 @@
 
 import random
 
-from contextkernel import spans
+from contextkernel import lines as line_ranges
 
 
 def test_ranges_say_the_same_lines_as_a_set_of_numbers():
@@ -10,11 +10,11 @@ def test_ranges_say_the_same_lines_as_a_set_of_numbers():
     for _ in range(200):
         ranges = [(first, first + draw.randrange(6)) for first in draw.choices(range(1, 40), k=8)]
         numbers = {n for first, last in ranges for n in range(first, last + 1)}
-        merged = spans.merged(ranges)
+        merged = line_ranges.merged(ranges)
         assert [n for first, last in merged for n in range(first, last + 1)] == sorted(numbers)
-        assert spans.count(merged) == len(numbers)
-        assert spans.of_text(spans.as_text(ranges)) == merged
+        assert line_ranges.count(merged) == len(numbers)
+        assert line_ranges.of_text(line_ranges.as_text(ranges)) == merged
 
 
 def test_words_that_are_no_range_are_left_out():
-    assert spans.of_text("3-9 x 12 9-3 -4") == [(3, 9), (12, 12)]
+    assert line_ranges.of_text("3-9 x 12 9-3 -4") == [(3, 9), (12, 12)]

@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 from contextkernel.clients.claude import shell_argument
-from contextkernel.edits import Normalized
 from contextkernel.normalize import Source, normalize
 from contextkernel.normalize.commands import facts
+from contextkernel.normalize.edits import Normalized
 
 # an output that the client shows whole is rewritten only below this share of its length
 MOSTLY_NOISE = 0.5

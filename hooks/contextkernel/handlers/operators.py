@@ -8,7 +8,7 @@ TYPE_CHECKING = False  # typing costs 3 ms of a hook
 if TYPE_CHECKING:
     from typing import Any
 
-    from contextkernel.edits import Normalized
+    from contextkernel.normalize.edits import Normalized
 
     Form = tuple[str, tuple[str, ...]]
 

@@ -10,7 +10,7 @@ import re
 import stat
 import sys
 
-from contextkernel import spans
+from contextkernel import lines as line_ranges
 from contextkernel.store import recorder
 
 TYPE_CHECKING = False  # typing costs 3 ms of a hook
@@ -77,9 +77,9 @@ def _lines_of(call: ToolCall, text: str) -> list[tuple[int, int]]:
 
 
 def _record(handle: str, session: str, route: str, size: int, lines: list[tuple[int, int]]) -> None:
-    lines = spans.merged(lines)
+    lines = line_ranges.merged(lines)
     row = {"handle": handle, "session": session, "route": route, "bytes": size}
-    words = spans.as_text(lines) if len(lines) <= MOST_RANGES else ""
+    words = line_ranges.as_text(lines) if len(lines) <= MOST_RANGES else ""
     recorder.record("fault", dict(row, spans=words) if words else row)
 
 

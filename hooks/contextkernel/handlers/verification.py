@@ -13,7 +13,7 @@ from contextkernel.handlers import transcripts
 from contextkernel.store import backoff, presence, recorder, settings
 
 if TYPE_CHECKING:
-    from contextkernel import canary
+    from contextkernel import receipt as receipts
     from contextkernel.store.ledger import Ledger
 
 DAY = 86400  # seconds
@@ -169,12 +169,12 @@ def judge(
     """Whether a verdict on a receipt was possible; it is recorded. `results`, `refusals`: of its
     transcript, by tool use id. Raises sqlite3.Error.
     """
-    from contextkernel import canary
+    from contextkernel import receipt as receipts
 
     use = receipt["tool_use_id"]
     result = results.get(use)
     handle = (receipt["handle"] or "").split(" ")[0]
-    verdict = canary.judge(handle, result and result.text, refusals.get(use, ""))
+    verdict = receipts.judge(handle, result and result.text, refusals.get(use, ""))
     if verdict is None:
         return False
     ledger.judge(receipt, verdict.status, verdict.reason)
@@ -185,7 +185,7 @@ def judge(
     return True
 
 
-def _remember(receipt: dict[str, Any], verdict: canary.Verdict) -> None:
+def _remember(receipt: dict[str, Any], verdict: receipts.Verdict) -> None:
     """The rests that script hooks look up. Raises OSError."""
     if verdict.status == "verified":
         backoff.heal(receipt["session"], receipt["tool"])

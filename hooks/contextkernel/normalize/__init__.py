@@ -11,7 +11,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, NamedTuple
 
 from contextkernel import marks
-from contextkernel.edits import Normalized, accounting_error
+from contextkernel.normalize.edits import Normalized, accounting_error
 
 # characters: the client cuts a failing command's output at 10,000 (5,000 + 5,000), and shows a 2 KB
 # preview of any other above

@@ -11,7 +11,7 @@ from collections.abc import Iterable
 from typing import TYPE_CHECKING
 
 from contextkernel import marks
-from contextkernel.edits import Edit, Normalized
+from contextkernel.normalize.edits import Edit, Normalized
 
 if TYPE_CHECKING:
     from contextkernel.normalize import Source

@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from contextkernel.edits import Edit, Normalized
 from contextkernel.normalize.document import Document
+from contextkernel.normalize.edits import Edit, Normalized
 from contextkernel.normalize.layout import Segment
 
 LONG = 1200  # characters; a longer line is clipped
