@@ -1,32 +1,64 @@
 """Shell command lines: the simple commands in them with their places, or None where the line is not
 fully understood.
 
-The grammar is the part of POSIX sh and bash that agents write: words with quotes, assignments,
-redirects, comments, `;` `&`
-`&&` `||` `|` `|&` and newlines.  Everything else (substitutions, subshells, groups, heredocs,
-keywords, arithmetic) is
-recognised and refused: a command that is not understood is never changed.  Places are character
-offsets, end exclusive.
+`lexemes` reads every line. `simple_commands` understands the part of POSIX sh and bash that agents
+write: words with quotes, assignments, redirects, comments, `;` `&` `&&` `||` `|` `|&` and newlines.
+Everything else (substitutions, subshells, groups, heredocs, keywords, arithmetic) is recognised and
+refused: a command that is not understood is never changed. Places are character offsets, end
+exclusive.
 """
 
 from __future__ import annotations
 
 import os
 import re
+from collections.abc import Iterator
 from typing import NamedTuple
 
-SEPARATORS = ("&&", "||", "|&", ";", "|", "&", "\n")
-VARIABLE = re.compile(r"\$(?:[A-Za-z_]\w*|\{[A-Za-z_]\w*\}|[0-9?#@*!$-])")
-PYTHON = re.compile(r"python3?(?:\.\d+)?")
+# What stands at a place of a line. A word's quotes, and substitutions of two levels, are closed.
+_LEXEME = re.compile(
+    r"""(?P<blank>[ \t]+|\\\n)
+    |(?P<comment>(?<![^ \t\n;&|()<>])\#[^\n]*)
+    |(?P<redirect>(?:\d*|\{\w+\})(?:<<<|<<-?|>>|>\||>&|<&|<>|>|<)|&>>?)
+    |(?P<separator>&&|\|\||\|&|[;|&\n])
+    |(?P<paren>[()])
+    |(?P<word>(?:[^ \t\n'"\\|&;<>()`$]+|'[^']*'|"(?:\\.|[^"\\])*"
+        |\$\((?:[^()]|\([^()]*\))*\)|`[^`]*`|\\.|\$)+)
+    |(?P<stray>.)""",
+    re.S | re.X,
+)
+# Patterns as text: most lines need none of these, and a hook pays for each that is compiled
+_VARIABLE = r"\$(?:[A-Za-z_]\w*|\{[A-Za-z_]\w*\}|[0-9?#@*!$-])"
+_PIECE = (  # of a word
+    r"""(?s)[^'"\\`$(]+|'[^']*'|"(?:\\.|[^"\\])*"|\\.|"""
+    + _VARIABLE
+    + r"""|\$\((?:[^()]|\([^()]*\))*\)|`[^`]*`|."""
+)
+_IN_QUOTES = r"""(?s)\\.|`|""" + _VARIABLE + r"""|\$[({'"[]?"""
+_UNKNOWN = ("(", "{", "'", '"', "[")  # behind $: substitutions, ANSI quotes
+_EXPANDING = r"[`$*?[]"
+_QUOTING = r"['\"\\]"
+ESCAPED_IN_QUOTES = '$`"\\\n'  # a backslash in double quotes takes the meaning of these only
+PYTHON = r"python3?(?:\.\d+)?"
 KEYWORDS = frozenset(
     (
         "if then else elif fi for while until do done case esac select function time coproc { } "
         "! [[ ]]"
     ).split()
 )
-REDIRECT = re.compile(r"(?:\d*|&|\{\w+\})(?:>>|>\||>&|<&|<>|>|<)|&>>?")
 LONGEST_PATH = 4096  # characters; PATH_MAX of Linux
 ASSIGNMENT = re.compile(r"[A-Za-z_]\w*\+?=")
+
+
+class Lexeme(NamedTuple):
+    """What stands at a place of a line. `kind`: blank, comment, redirect (without its target),
+    separator, paren, word, or stray: what nothing closes.
+    """
+
+    kind: str
+    text: str
+    first: int
+    end: int
 
 
 class Word(NamedTuple):
@@ -53,6 +85,33 @@ class _NotUnderstood(Exception):
     pass
 
 
+def lexemes(text: str, at: int = 0) -> Iterator[Lexeme]:
+    """What stands in a line from a place on, one after another, with nothing left out."""
+    for found in _LEXEME.finditer(text, at):
+        yield Lexeme(str(found.lastgroup), found.group(), found.start(), found.end())
+
+
+def unquoted(word: str, escaped: str = ESCAPED_IN_QUOTES) -> str:
+    """A word without its quotes and backslashes; what is expanded in it stays as it stands."""
+    if not re.search(_QUOTING, word):
+        return word
+    return "".join(_plain(found.group(), escaped) for found in re.finditer(_PIECE, word))
+
+
+def _plain(piece: str, escaped: str) -> str:
+    if piece[0] == "'":
+        return piece[1:-1]
+    if piece[0] == "\\":
+        return piece[1:].replace("\n", "")
+    if piece[0] != '"':
+        return piece
+    return re.sub(
+        r"(?s)\\(.)",
+        lambda found: found.group() if found[1] not in escaped else found[1].strip("\n"),
+        piece[1:-1],
+    )
+
+
 def simple_commands(command: str) -> list[Command] | None:
     """The simple commands of a line in order, or None: leave the line alone."""
     try:
@@ -64,139 +123,53 @@ def simple_commands(command: str) -> list[Command] | None:
 def _commands(text: str) -> list[Command]:
     found: list[Command] = []
     words: list[Word] = []
-    at, redirected, begun, open_end = (
-        0,
-        False,
-        False,
-        False,
-    )  # begun: the present command has a part; open_end: `&&`, `||` or `|` waits for one
-    while at < len(text):
-        if text[at] in " \t":
-            at += 1
-        elif text.startswith("\\\n", at):
-            at += 2
-        elif text[at] == "#":
-            end = text.find("\n", at)
-            at = len(text) if end < 0 else end
-        elif _redirect(text, at):
-            at, redirected, begun = at + len(_redirect(text, at)), True, True
-        elif any(text.startswith(one, at) for one in SEPARATORS):
-            if redirected:
+    redirected = begun = False  # a redirect waits for its target; the present command has a part
+    is_open = False  # `&&`, `||` or `|` waits for a command
+    for kind, raw, first, end in lexemes(text):
+        if kind == "redirect" and "<<" not in raw:
+            redirected = begun = True
+        elif kind == "separator":
+            if redirected or not begun and raw != "\n":
                 raise _NotUnderstood
-            after = next(one for one in SEPARATORS if text.startswith(one, at))
-            at += len(after)
             if begun:
-                found.append(Command(tuple(words), after))
-                words, begun, open_end = [], False, after in ("&&", "||", "|", "|&")
-            elif after != "\n":
-                raise _NotUnderstood
-        elif text[at] in "()":
-            raise _NotUnderstood
-        else:
-            word = _word(text, at)
-            if not redirected and not (not words and ASSIGNMENT.match(word.text)):
+                found.append(Command(tuple(words), raw))
+                words, begun, is_open = [], False, raw in ("&&", "||", "|", "|&")
+        elif kind == "word":
+            word = _word(raw, first, end)
+            if not redirected and (words or not ASSIGNMENT.match(word.text)):
                 if not words and word.text in KEYWORDS:
                     raise _NotUnderstood
                 words.append(word)
-            at, redirected, begun = word.end, False, True
-    if redirected or open_end and not begun:
+            redirected, begun = False, True
+        elif kind not in ("blank", "comment"):
+            raise _NotUnderstood
+    if redirected or is_open and not begun:
         raise _NotUnderstood
     if begun:
         found.append(Command(tuple(words), ""))
     return found
 
 
-def _redirect(text: str, at: int) -> str:
-    """The redirect operator at a place, "" for none. Heredocs, here-strings and process
-    substitutions are not understood.
-    """
-    found = REDIRECT.match(text, at)
-    if not found or not found.group():
-        return ""
-    rest = text[found.end() : found.end() + 1]
-    if found.group().endswith("<") and rest == "<" or found.group()[-1] in "<>" and rest == "(":
-        raise _NotUnderstood
-    return found.group()
-
-
-def _word(text: str, first: int) -> Word:
-    """The word that starts at a place. Raises _NotUnderstood for substitutions and unclosed
-    quotes.
-    """
-    parts, at, literal = [], first, True
-    while at < len(text):
-        char = text[at]
-        if char == "'":
-            end = text.find("'", at + 1)
-            if end < 0:
-                raise _NotUnderstood
-            parts.append(text[at + 1 : end])
-            at = end + 1
-        elif char == '"':
-            part, at, plain = _double_quoted(text, at + 1)
-            parts.append(part)
-            literal = literal and plain
-        elif char == "\\":
-            if at + 1 == len(text):
-                raise _NotUnderstood
-            parts.append("" if text[at + 1] == "\n" else text[at + 1])
-            at += 2
-        elif char == "$":
-            at, name = _variable(text, at)
-            parts.append(name)
-            literal = False
-        elif char in "`()":
-            raise _NotUnderstood
-        elif char in " \t\n;|&<>":
-            break
+def _word(raw: str, first: int, end: int) -> Word:
+    """The word that stands at a place. Raises _NotUnderstood for what is more than variables."""
+    if not re.search(_EXPANDING, raw):
+        return Word(unquoted(raw), first, end, True)
+    literal = True
+    for found in re.finditer(_PIECE, raw):
+        piece = found.group()
+        if piece[0] == '"':
+            expansions = re.findall(_IN_QUOTES, piece[1:])
+        elif piece[0] == "$":
+            expansions = re.findall(_IN_QUOTES, raw[found.start() : found.end() + 1])[:1]
         else:
-            parts.append(char)
-            literal = literal and char not in "*?["
-            at += 1
-    return Word("".join(parts), first, at, literal)
-
-
-def _double_quoted(text: str, at: int) -> tuple[str, int, bool]:
-    """(content, place after the closing quote, whether nothing is expanded). Raises
-    _NotUnderstood.
-    """
-    parts: list[str] = []
-    plain = True
-    while at < len(text):
-        char = text[at]
-        if char == '"':
-            return "".join(parts), at + 1, plain
-        if char == "\\" and at + 1 < len(text):
-            parts.append(
-                text[at + 1]
-                if text[at + 1] in '$`"\\'
-                else ""
-                if text[at + 1] == "\n"
-                else text[at : at + 2]
-            )
-            at += 2
-        elif char == "`":
+            if piece[0] in "`(":
+                raise _NotUnderstood
+            literal = literal and (piece[0] in "'\\" or not re.search(r"[*?[]", piece))
+            continue
+        if any(one == "`" or one[1:] in _UNKNOWN for one in expansions if one[0] != "\\"):
             raise _NotUnderstood
-        elif char == "$":
-            at, name = _variable(text, at)
-            parts.append(name)
-            plain = False
-        else:
-            parts.append(char)
-            at += 1
-    raise _NotUnderstood
-
-
-def _variable(text: str, at: int) -> tuple[int, str]:
-    """(place after a variable, its text): $name, ${name}, $1, $?. Substitutions and ANSI quotes
-    are not understood.
-    """
-    found = VARIABLE.match(text, at)
-    if found:
-        return found.end(), found.group()
-    if text[at + 1 : at + 2] in ("(", "{", "'", '"', "["):
-        raise _NotUnderstood
-    return at + 1, "$"
+        literal = literal and all(one[0] == "\\" for one in expansions)
+    return Word(unquoted(raw), first, end, literal)
 
 
 def slicer_place(command: Command) -> int:
@@ -210,7 +183,7 @@ def slicer_place(command: Command) -> int:
     """
     words = command.words
     at = 0
-    if words and PYTHON.fullmatch(os.path.basename(words[0].text)):
+    if words and re.fullmatch(PYTHON, os.path.basename(words[0].text)):
         at = 1
         while at < len(words) and re.fullmatch(r"-[IESsBuPq]+", words[at].text):
             at += 1

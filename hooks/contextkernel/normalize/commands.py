@@ -7,11 +7,8 @@ from __future__ import annotations
 import re
 from typing import NamedTuple
 
-_TOKEN = re.compile(
-    r"""(?<![^\s;&|(])\#[^\n]*|&>>?|[0-9]*>>?\|?&?[0-9-]*|(?:'[^']*'|"(?:\\.|[^"\\])*"|\$\((?:[^()]|\([^()]*\))*\)|`[^`]*`|\\.|[^\s'"\\|&;<>()`])+|&&|\|\||\|&|[|;&()\n]|<<<?-?|<|\s""",
-    re.S,
-)
-_QUOTED = re.compile(r"""'([^']*)'|"((?:\\.|[^"\\])*)"|\\(.)""", re.S)
+from contextkernel import shell
+
 _ASSIGNMENT = re.compile(r"[A-Za-z_]\w*=")
 _QUIET = frozenset(
     (
@@ -122,6 +119,7 @@ _AWK_HEADER = r"\bF?NR\s*(?:>\s*1|>=\s*2|!=\s*1)\b(?!\d)"  # all but the head of
 _RAW = r"#\s*ck:raw\b"
 _RAW_BEHIND = r"(?:^|\s)#\s*ck:raw\b"
 LONGEST = 8000  # characters of a command line that are read
+MOST_PIPELINES = 20  # of a line, before `bash -c` in it is read no more
 _INSIDE = frozenset(("docker", "podman", "nerdctl"))
 
 
@@ -138,7 +136,9 @@ class Command(NamedTuple):
 
 def facts(command: str) -> Command:
     """The facts of a command line; what cannot be read gives fewer facts, never wrong ones."""
-    pipelines, comments = _pipelines(command)
+    reader = _Reader()
+    reader.read(command)
+    pipelines, comments = reader.pipelines, reader.comments
     stages = tuple(stage for pipeline, _ in pipelines for stage in pipeline)
     talking = [
         pipeline
@@ -159,58 +159,74 @@ def facts(command: str) -> Command:
     return Command(stages, tuple(_name(stage) for stage in stages), explicit, tuple(files))
 
 
-def _pipelines(command: str) -> tuple[list[tuple[list[tuple[str, ...]], bool]], list[str]]:
-    """(the pipelines of a command line, its comments).  A pipeline is its stripped argument
-    vectors, and whether its output goes
-    into a file.  Here-documents are dropped with what follows them."""
-    pipelines: list[tuple[list[tuple[str, ...]], bool]] = []
-    comments: list[str] = []
-    stages: list[tuple[str, ...]] = []
-    words: list[str] = []
-    drop_next = silent = False
+class _Reader:
+    """The pipelines of a command line, put together lexeme by lexeme. A pipeline is its stripped
+    argument vectors, and whether its output goes into a file.
+    """
 
-    def close(new_pipeline: bool) -> None:
-        nonlocal words, stages, silent
-        stage = strip(words)
-        words = []
+    def __init__(self) -> None:
+        self.pipelines: list[tuple[list[tuple[str, ...]], bool]] = []
+        self.comments: list[str] = []
+        self.stages: list[tuple[str, ...]] = []
+        self.words: list[str] = []
+        self.silent = False
+        self.redirect = ""  # whose target comes next
+        self.was_silent = False  # before that redirect
+
+    def read(self, command: str) -> None:
+        """Here-documents are dropped with what follows them."""
+        for lexeme in shell.lexemes(command[:LONGEST]):
+            if lexeme.kind == "comment":
+                self.comments.append(lexeme.text)
+            elif lexeme.kind in ("separator", "paren"):
+                self._end_stage(lexeme.text)
+            elif lexeme.kind == "word":
+                self._take_word(shell.unquoted(lexeme.text))
+            elif lexeme.kind == "redirect":
+                if "<<" in lexeme.text and "<<<" not in lexeme.text:
+                    break
+                self._redirect(lexeme.text)
+        self._end_stage("")
+
+    def _redirect(self, operator: str) -> None:
+        self.redirect, self.was_silent = operator, self.silent
+        if operator.startswith((">", "1>", "&>")):
+            self.silent = True
+
+    def _take_word(self, word: str) -> None:
+        if not self.redirect:
+            self.words.append(word)
+        elif self.redirect.endswith(">&") and word in ("1", "2"):  # the output is still shown
+            self.silent = self.was_silent
+        self.redirect = ""
+
+    def _end_stage(self, by: str) -> None:
+        """Ends a command, and its pipeline unless a pipe follows."""
+        if by == "(" and self.redirect:  # a process is the target, no file
+            self.silent = self.was_silent
+        self._add(strip(self.words))
+        self.words, self.redirect = [], ""
+        if by in ("|", "|&"):
+            self.silent = False
+            return
+        if self.stages:
+            self.pipelines.append((self.stages, self.silent))
+        self.stages, self.silent = [], False
+
+    def _add(self, stage: tuple[str, ...]) -> None:
+        """A stage; instead of a shell with its command line, what is in that line."""
         script = _script_of(stage)
-        if script and len(pipelines) < 20:
-            inner, said = _pipelines(script)
-            comments.extend(said)
-            if inner and not stages and not silent:
-                pipelines.extend(inner[:-1])
-                stages, silent = list(inner[-1][0]), inner[-1][1]
-            else:
-                stages += [one for pipeline, _ in inner for one in pipeline]
-        elif stage:
-            stages.append(stage)
-        if new_pipeline:
-            if stages:
-                pipelines.append((stages, silent))
-            stages, silent = [], False
-
-    for token in _TOKEN.findall(command[:LONGEST]):
-        if token.startswith("#"):
-            comments.append(token)
-        elif token in ("|", "|&"):
-            close(False)
-            silent = False
-        elif token in ("&&", "||", ";", "&", "\n", "(", ")"):
-            close(True)
-        elif token.isspace():
-            continue
-        elif token.startswith("<<") and not token.startswith("<<<"):
-            break  # a here-document: the rest is data
-        elif token[0] in "<>&" or token.lstrip("0123456789")[:1] == ">":
-            if token[0] in "&>" or token[0] == "1":
-                silent = silent or not token.endswith(("&2", "&1"))
-            drop_next = not token[-1].isdigit() and token[-1] != "-"
-        elif drop_next:
-            drop_next = False
+        if not script or len(self.pipelines) >= MOST_PIPELINES:
+            self.stages += [stage] if stage else []
+            return
+        inner = _Reader()
+        inner.read(script)
+        self.comments.extend(inner.comments)
+        if inner.pipelines and not self.stages and not self.silent:
+            self.pipelines.extend(inner.pipelines[:-1])
+            self.stages, self.silent = list(inner.pipelines[-1][0]), inner.pipelines[-1][1]
         else:
-            words.append(_QUOTED.sub(lambda m: m.group(1) or m.group(2) or m.group(3) or "", token))
-    close(True)
-    return pipelines, comments
+            self.stages += [one for pipeline, _ in inner.pipelines for one in pipeline]
 
 
 def _script_of(stage: tuple[str, ...]) -> str:

@@ -7,12 +7,14 @@ from __future__ import annotations
 import hashlib
 import re
 
+from contextkernel import shell
+
 RAW = re.compile(r"(?:^|\s)#\s*ck:raw\b")
 RECALL = re.compile(r"\bck\.py[\"']?\s+recall\b|/tool-results/ck-[0-9a-f]{8,64}\.txt\b")
 _NOT_SAID = re.compile(
     r"<\s*/dev/null|[\s'\"\\]+"
 )  # what the client adds, and what quoting may change
-_IN_QUOTES = '$`"\\!\n'  # a backslash in double quotes escapes these
+_ESCAPED = shell.ESCAPED_IN_QUOTES + "!"  # the client puts a backslash before these
 
 # Programs whose exit 1 is an answer: the client shows such a result as a success, up to 30,000
 # characters, and PostToolUse
@@ -42,33 +44,13 @@ def command_in(argument: str) -> str:
     argument where there is none.
     """
     at = argument.find("eval ")
-    return _word(argument, at + len("eval ")) if at >= 0 else argument
-
-
-def _word(text: str, at: int) -> str:
-    """The shell word that starts at `at`, unquoted as sh does it."""
-    parts, end = [], len(text)
-    while at < end and text[at] not in " \t\n":
-        char = text[at]
-        if char == "'":
-            close = text.find("'", at + 1)
-            close = end if close < 0 else close
-            parts.append(text[at + 1 : close])
-            at = close + 1
-        elif char == '"':
-            at += 1
-            while at < end and text[at] != '"':
-                if text[at] == "\\" and at + 1 < end and text[at + 1] in _IN_QUOTES:
-                    at += 1
-                parts.append(text[at])
-                at += 1
-            at += 1
-        else:
-            if char == "\\" and at + 1 < end:
-                at += 1
-            parts.append(text[at])
-            at += 1
-    return "".join(parts)
+    if at >= 0:
+        for lexeme in shell.lexemes(argument, at + len("eval ")):
+            if lexeme.kind == "word":
+                return shell.unquoted(lexeme.text, _ESCAPED)
+            if lexeme.kind != "blank":
+                break
+    return argument
 
 
 def wants_raw(command: str) -> bool:
