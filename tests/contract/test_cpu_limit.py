@@ -50,7 +50,7 @@ def planted(root, module, function, code):
 @pytest.fixture(params=sorted(ENDLESS))
 def slow_root(request, own_plugin_root):
     """A plugin whose plain format does not end; its others do."""
-    planted(own_plugin_root, "normalize.formats.plain", "plan", ENDLESS[request.param])
+    planted(own_plugin_root, "normalize.formats.plain", "layout", ENDLESS[request.param])
     return own_plugin_root
 
 
@@ -260,7 +260,7 @@ def test_the_symptom_of_a_cut_failure(kind, own_plugin_root, state):
 )
 @pytest.mark.loop(1)
 def test_an_operator_that_fails(code, why, start, own_plugin_root, state):
-    planted(own_plugin_root, "normalize.formats.plain", "plan", code)
+    planted(own_plugin_root, "normalize.formats.plain", "layout", code)
     server = start(own_plugin_root)
     assert (
         said(server.send(call(1, post(tool_response=response(LONG)))) or server.answer(1, SOON))
@@ -324,7 +324,7 @@ def test_nothing_is_left_open():
 
 @pytest.mark.slow
 def test_what_takes_no_cpu_is_ended_by_the_clock(start, own_plugin_root, state):
-    planted(own_plugin_root, "normalize.formats.plain", "plan", "import time\ntime.sleep(1000)\n")
+    planted(own_plugin_root, "normalize.formats.plain", "layout", "import time\ntime.sleep(1000)\n")
     server = start(own_plugin_root)
     server.send(call("slow", post(tool_response=response(LONG))))
     assert said(server.answer("slow", SOON)) == QUIET

@@ -18,7 +18,7 @@ import pytest
 
 import plugin
 from contextkernel.slicing.scan import file_kinds, scan_file
-from contextkernel.store import ignore, tree
+from contextkernel.store import ignore, index_file, tree
 from contextkernel.store import index as indexes
 
 SYMPTOM = b"ValueError: the ledger key vanished"
@@ -399,7 +399,7 @@ def test_a_damaged_index_is_begun_anew(seed, repo, asked, state, monkeypatch):
 
 
 def test_a_locked_index_is_left_alone(repo, tmp_path, monkeypatch):
-    monkeypatch.setattr(indexes, "BUSY_SECONDS", 0.1)
+    monkeypatch.setattr(index_file, "BUSY_SECONDS", 0.1)
     path = str(tmp_path / "i.db")
     indexes.Index(path, "1").close()
     inode = os.stat(path).st_ino

@@ -870,7 +870,7 @@ def test_started_inside_the_plugin_it_asks_for_a_folder(start, plugin_root):
         assert "an absolute path is needed" in server.call(name, arguments)["content"][0]["text"]
 
 
-def test_codex_gets_slices_that_it_does_not_cut(slow):
+def test_codex_gets_slices_that_it_does_not_cut(slow, tmp_path):
     server = slow(CK_TEST_STEPS="1")
     server.ask("initialize", {"clientInfo": {"name": "codex-mcp-client", "version": "0.171.0"}})
     for given, kept in (
@@ -880,7 +880,7 @@ def test_codex_gets_slices_that_it_does_not_cut(slow):
         ({"budget": "80000"}, "11000"),
     ):
         assert f"'--budget', '{kept}'" in server.text(
-            "kernel_repo_slice", dict({"symptom": "x", "repo": "/"}, **given), 2
+            "kernel_repo_slice", dict({"symptom": "x", "repo": str(tmp_path)}, **given), 2
         )
 
 

@@ -13,6 +13,7 @@ import subprocess
 import sys
 import tempfile
 
+from contextkernel.store import files
 from contextkernel.tokens import estimate
 
 TYPE_CHECKING = False  # typing costs 3 ms of a hook
@@ -23,6 +24,7 @@ PLUGIN = "context-kernel"
 ALWAYS = "every request"
 DEFERRED = "every request up to 2.1.278; from 2.1.310 on once the model looks for them"
 START = "each start and compaction"
+LARGEST = 1 << 20  # bytes of a skill
 SECONDS = 30  # for the server, or a hook, to answer
 SESSION = "00000000-0000-4000-8000-000000000000"  # of the usual length
 TRANSCRIPT = f"/home/ada/.claude/projects/-home-ada-shop/{SESSION}.jsonl"
@@ -30,8 +32,8 @@ TRANSCRIPT = f"/home/ada/.claude/projects/-home-ada-shop/{SESSION}.jsonl"
 
 def front_matter(path: str) -> dict[str, str]:
     """The fields at the head of a skill or an agent."""
-    with open(path, encoding="utf-8") as handle:
-        lines = handle.read().split("---\n", 2)[1].split("\n")
+    text = files.content(path, LARGEST).decode("utf-8")
+    lines = text.split("---\n", 2)[1].split("\n")
     pairs = (line.partition(":") for line in lines if line and not line.startswith(" "))
     return {name.strip(): value.strip().strip('"') for name, _, value in pairs}
 
