@@ -6,29 +6,20 @@ import json
 import os
 import queue
 import signal
-import sys
 import threading
 import time
-from importlib import import_module
 from typing import Any, Callable
 
 from contextkernel import VERSION, paths
 from contextkernel.clients import cpu_limit, events
 from contextkernel.clients.claude.session_files import transcript_of
-from contextkernel.clients.codex import rollout
-from contextkernel.handlers import handler_of, page_fault
-from contextkernel.server import jsonrpc, tools
+from contextkernel.handlers import handler_of
+from contextkernel.server import calls, jsonrpc, lifetime, tools
 from contextkernel.server.after_replies import AfterReplies
 from contextkernel.server.worker import Child
-from contextkernel.store import modes, recorder, settings
+from contextkernel.store import recorder, settings
 
 PROTOCOLS = ("2025-11-25", "2025-06-18", "2025-03-26", "2024-11-05")  # newest first
-WARM = (
-    "contextkernel.handlers.tool_call",
-    "contextkernel.handlers.tool_result",
-    "contextkernel.handlers.operators",
-)  # imported before the first event that needs them
-
 # What a hook without an opinion answers.  Seen on Claude Code 2.1.121 and 2.1.332: after an empty
 # text the model reads
 # "UserPromptSubmit hook success: UserPromptSubmit completed" (SessionStart likewise); after {}
@@ -199,7 +190,7 @@ class Session:
     def initialized(self, request: jsonrpc.Request) -> None:
         """Ask for the working folder; make ready what the first hook needs."""
         self.ask_roots(request)
-        self.after.put(_make_ready)
+        self.after.put(lifetime.make_ready)
 
     def ask_roots(self, request: jsonrpc.Request) -> None:
         """Ask the client for its folders, if it said that it has any to tell."""
@@ -252,11 +243,11 @@ class Session:
             nothing = (
                 NO_OPINION_ECHOED if arguments.get("hook_event_name") in ECHOED else NO_OPINION
             )
-            return _content(reply or nothing)
+            return calls.content(reply or nothing)
         tool = tools.BY_NAME.get(name) if isinstance(name, str) else None
         if not tool:
             raise jsonrpc.Refusal(jsonrpc.INVALID_PARAMS, f"no tool {str(name)[:100]}")
-        return self._work(tool, arguments, self.calls[_key(request.id)], request)
+        return calls.run(self, tool, arguments, self.calls[_key(request.id)], request)
 
     def _hook(self, arguments: dict[str, Any]) -> str:
         """What a hook script would print for the event in `arguments`: JSON, or "" for no
@@ -276,69 +267,6 @@ class Session:
         reply = handle(event) if handle else {}
         self.after.follow(event)
         return json.dumps(reply) if reply else ""
-
-    def _work(
-        self, tool: tools.Tool, arguments: dict[str, Any], child: Child, request: jsonrpc.Request
-    ) -> dict[str, Any] | None:
-        """A tool's result by its child process."""
-        folder = self.folder if os.path.isdir(self.folder) else tools.own_folder()
-        try:
-            command = tool.command(tools.checked(tool, arguments), folder, self.client)
-            environ = (
-                self._caller(request)
-                if tool.gives_back
-                else dict(_thread_of(request), **command.environ)
-                if command.environ
-                else {}
-            )
-            outcome = child.run(
-                command.arguments,
-                command.stdin,
-                folder,
-                environ,
-                tool.seconds,
-                self._reporter(request),
-            )
-        except tools.WrongCall as wrong:
-            return _content(str(wrong), is_error=True)
-        except OSError as error:
-            return _content(f"{tool.name}: cannot be started: {error}", is_error=True)
-        if child.cancelled:
-            return None
-        if outcome.code is None:
-            return _content(f"{tool.name}: ended after {tool.seconds} seconds", is_error=True)
-        if outcome.code:
-            return _content(outcome.complaint or f"{tool.name}: exit {outcome.code}", is_error=True)
-        if tool.gives_back:
-            part = page_fault.part_of(arguments)
-            session = environ["CK_SESSION"]
-            handle = command.arguments[1]
-            self.after.put(lambda: page_fault.record(handle, session, "mcp", outcome.text, *part))
-        return _content(outcome.text)
-
-    def _caller(self, request: jsonrpc.Request) -> dict[str, str]:
-        """CK_SESSION for a recall: the session that hooks named, or the thread of the call; ""
-        where neither is known.
-        """
-        meta = request.params.get("_meta")
-        thread = meta.get("threadId") if isinstance(meta, dict) else None
-        return {
-            "CK_SESSION": thread if isinstance(thread, str) and "\0" not in thread else self.name
-        }
-
-    def _reporter(self, request: jsonrpc.Request) -> Callable[[float, str], None]:
-        """Sends notifications/progress where the client asked for them by a token."""
-        meta = request.params.get("_meta")
-        token = meta.get("progressToken") if isinstance(meta, dict) else None
-
-        def report(seconds: float, text: str) -> None:
-            if token is not None:
-                said = {"message": text} if text else {}
-                self.send(
-                    "notifications/progress", dict(said, progressToken=token, progress=seconds)
-                )
-
-        return report
 
     # -- hooks ----------------------------------------------------------------------------------
     def _work_hooks(self) -> None:
@@ -368,7 +296,7 @@ class Session:
         self._wait_for_calls(0.0 if self.leaving else LAST_WORK)
         for child in list(self.calls.values()):
             child.cancel()
-        self.after.end(_leave, LAST_WORK)
+        self.after.end(lifetime.leave, LAST_WORK)
         self._wait_for_calls(ENDING)
         for child in list(self.calls.values()):
             child.kill()
@@ -394,23 +322,9 @@ NOTIFICATIONS = {
 }
 
 
-def _thread_of(request: jsonrpc.Request) -> dict[str, Any]:
-    """CK_TRANSCRIPT for a call whose `_meta` names its thread, as Codex's calls do."""
-    meta = request.params.get("_meta")
-    thread = meta.get("threadId") if isinstance(meta, dict) else None
-    path = rollout.of_thread(thread, dict(os.environ)) if isinstance(thread, str) else ""
-    return {"CK_TRANSCRIPT": path} if path else {}
-
-
 def _key(identity: Any) -> str:
     """1 and "1" are different ids."""
     return repr(identity)
-
-
-def _content(text: str, is_error: bool = False) -> dict[str, Any]:
-    return dict(
-        {"content": [{"type": "text", "text": text}]}, **({"isError": True} if is_error else {})
-    )
 
 
 def _is_hook(message: Any) -> bool:
@@ -429,25 +343,3 @@ def _booked(arguments: dict[str, Any]) -> Callable[[str], None]:
         str(arguments.get("session_id", ""))[:80],
     )
     return lambda why: recorder.record("note", {"event": name, "session": session, "why": why})
-
-
-def _make_ready() -> None:
-    """Start the operators' worker, import the busiest hooks, open the ledger; until then rows go
-    to the spool.
-    """
-    if cpu_limit.worker:
-        cpu_limit.worker.start()
-    for name in WARM:
-        import_module(name)
-    if settings.guard():
-        modes.narrow(settings.data_root(), everything=True)
-    from contextkernel.handlers import verification  # late: sqlite3
-
-    verification.open_book()
-
-
-def _leave() -> None:
-    """Take in what was spooled, where the ledger was in use."""
-    verification = sys.modules.get("contextkernel.handlers.verification")
-    if verification:
-        verification.leave()
