@@ -7,7 +7,7 @@ ledger and estimated tokens (bytes/4) here.  Results may be negative and are sho
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Iterator
 
 from contextkernel import lines as line_ranges
 from contextkernel.receipt import Receipt
@@ -19,6 +19,7 @@ if TYPE_CHECKING:
 
 JUDGED = ("verified", "refused", "missing", "pending", "expired")
 LARGEST = 1 << 62  # a size beyond is damage
+MOST_ROWS = 12  # of a table
 COLUMNS = ("results", "rewritten", "raw", "host", "shown", "saved")
 
 
@@ -153,80 +154,86 @@ def estimates(
 
 def as_text(report: dict[str, Any], notes: Iterable[dict[str, Any]] = ()) -> str:
     """The report for a terminal."""
-    total, judged, faults = report["total"], report["judged"], report["page_faults"]
     lines = [
-        (
-            "context-kernel: tokens kept out of the context window (estimates: bytes/4; only "
-            "replacements seen in the transcript count)"
-        ),
+        *_headline(report),
+        *_own_cost(report.get("own_cost")),
+        *_tables(report),
+        *_alarm(report["judged"]),
+        *(f"  - {note['text']} ({int(note['n'])} x)" for note in notes),
+    ]
+    return "\n".join(lines)
+
+
+def _headline(report: dict[str, Any]) -> list[str]:
+    total, judged, faults = report["total"], report["judged"], report["page_faults"]
+    regret = "" if report["regret"] is None else f" (regret {100 * report['regret']:.1f} %)"
+    return [
+        "context-kernel: tokens kept out of the context window (estimates: bytes/4; only "
+        "replacements seen in the transcript count)",
         "",
-        (
-            f"  net saved            {_n(report['net'])!s:>12}   = saved by verified "
-            "replacements - page faults"
-        ),
-        (
-            f"  saved, verified      {_n(total['saved'])!s:>12}   against what the client alone "
-            "would have shown"
-        ),
-        "  page faults          %12s   in %d recalls%s"
-        % (
-            _n(-faults["tokens"]),
-            faults["count"],
-            "" if report["regret"] is None else f" (regret {100 * report['regret']:.1f} %)",
-        ),
+        f"  net saved            {_n(report['net']):>12}   = saved by verified replacements - "
+        "page faults",
+        *_estimate(report.get("estimates")),
+        f"  saved, verified      {_n(total['saved']):>12}   against what the client alone would "
+        "have shown",
+        f"  page faults          {_n(-faults['tokens']):>12}   in {faults['count']} "
+        f"recalls{regret}",
         "",
-        (
-            "  tool results %d, rewritten %d: verified %d, refused %d, missing %d, pending %d, "
-            "expired %d"
-        )
-        % ((total["results"], total["rewritten"]) + tuple(judged[name] for name in JUDGED)),
+        f"  tool results {total['results']}, rewritten {total['rewritten']}: "
+        + ", ".join(f"{name} {judged[name]}" for name in JUDGED),
         f"  raw {_n(total['raw'])}, client alone {_n(total['host'])}, shown {_n(total['shown'])}",
     ]
-    guess = report.get("estimates")
-    if guess:
-        lines.insert(
-            3,
-            (
-                "  net, estimated       %12s   of the models' own tokens, ~$%.4f once at the "
-                "input price%s"
-            )
-            % (
-                _n(guess["model_tokens"]),
-                guess["us_dollars"],
-                f", {int(guess['sessions_left_out'])} sessions left out"
-                if guess["sessions_left_out"]
-                else "",
-            ),
-        )
-    own = report.get("own_cost")
-    if own:
-        lines += [
-            "",
-            f"  always on, at most {_n(own['tokens'])} in a session's requests, not subtracted:",
-        ]
-        lines += [f"    {_n(tokens)!s:>6}   {what}" for what, tokens in own["parts"].items()]
+
+
+def _estimate(guess: dict[str, Any] | None) -> list[str]:
+    if not guess:
+        return []
+    out = guess["sessions_left_out"]
+    return [
+        f"  net, estimated       {_n(guess['model_tokens']):>12}   of the models' own tokens, "
+        f"~${guess['us_dollars']:.4f} once at the input price"
+        + (f", {out} sessions left out" if out else "")
+    ]
+
+
+def _own_cost(own: dict[str, Any] | None) -> list[str]:
+    if not own:
+        return []
+    return [
+        "",
+        f"  always on, at most {_n(own['tokens'])} in a session's requests, not subtracted:",
+        *(f"    {_n(tokens):>6}   {what}" for what, tokens in own["parts"].items()),
+    ]
+
+
+def _tables(report: dict[str, Any]) -> Iterator[str]:
     for title, name in (("tool", "by_tool"), ("rule", "by_rule"), ("session", "by_session")):
-        if report[name]:
-            lines += ["", "  %-34s %8s %10s %12s %12s %12s %12s" % ((title,) + COLUMNS)]
-            rows = sorted(report[name].items(), key=lambda item: -item[1]["saved"])
-            lines += [
-                "  %-34s %8d %10d %12s %12s %12s %12s"
-                % (
-                    (key[:34], row["results"], row["rewritten"])
-                    + tuple(_n(row[c]) for c in COLUMNS[2:])
-                )
-                for key, row in rows[:12]
-            ]
-    if judged["refused"] or judged["missing"]:
-        lines += [
-            "",
-            (
-                f"  ALARM: {int(judged['refused'] + judged['missing'])} replacement(s) were not "
-                "applied by the client; their savings are not counted."
-            ),
-        ]
-    lines += [f"  - {note['text']} ({int(note['n'])} x)" for note in notes]
-    return "\n".join(lines)
+        if not report[name]:
+            continue
+        yield ""
+        yield _columns(title, *COLUMNS)
+        for key, row in sorted(report[name].items(), key=lambda item: -item[1]["saved"])[
+            :MOST_ROWS
+        ]:
+            sizes = (_n(row[column]) for column in COLUMNS[2:])
+            yield _columns(key[:34], row["results"], row["rewritten"], *sizes)
+
+
+def _columns(title: str, results: object, rewritten: object, *sizes: str) -> str:
+    return f"  {title:<34} {results:>8} {rewritten:>10} " + " ".join(
+        f"{size:>12}" for size in sizes
+    )
+
+
+def _alarm(judged: dict[str, int]) -> list[str]:
+    count = judged["refused"] + judged["missing"]
+    if not count:
+        return []
+    return [
+        "",
+        f"  ALARM: {count} replacement(s) were not applied by the client; their savings are not "
+        "counted.",
+    ]
 
 
 def _n(value: int) -> str:

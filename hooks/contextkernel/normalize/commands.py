@@ -8,119 +8,11 @@ import re
 from typing import NamedTuple
 
 from contextkernel import shell
+from contextkernel.normalize import command_words as known
 
 _ASSIGNMENT = re.compile(r"[A-Za-z_]\w*=")
-_QUIET = frozenset(
-    (
-        "cd pushd popd export set unset source . true : sleep mkdir wait ulimit trap alias shopt "
-        "umask"
-    ).split()
-)
-_NEUTRAL = _QUIET | frozenset(
-    (
-        "echo printf pwd date test [ [[ exit for done fi esac } read break continue shift local "
-        "declare case"
-    ).split()
-)
-# A line or two: next to an extraction they do not make the output something else
-_SMALL = frozenset(
-    (
-        "wc ls file stat which type basename dirname realpath readlink md5sum sha256sum du df "
-        "whoami hostname uname"
-    ).split()
-)
-_SMALL_GIT = frozenset(("rev-parse", "branch", "remote", "config", "describe", "status"))
-_PREFIXES = {  # wrapper -> its words to skip, its options that take a value
-    "time": 1,
-    "nohup": 1,
-    "command": 1,
-    "exec": 1,
-    "builtin": 1,
-    "sudo": 1,
-    "doas": 1,
-    "env": 1,
-    "nice": 1,
-    "stdbuf": 1,
-    "xvfb-run": 1,
-    "unbuffer": 1,
-    "npx": 1,
-    "bunx": 1,
-    "timeout": 2,
-    "gtimeout": 2,
-    "uvx": 1,
-    "pipx": 2,
-    "rtk": 1,
-    "caffeinate": 1,
-}
-_PAIRS = {
-    ("uv", "run"),
-    ("poetry", "run"),
-    ("pipenv", "run"),
-    ("pdm", "run"),
-    ("hatch", "run"),
-    ("rye", "run"),
-    ("bundle", "exec"),
-    ("pnpm", "exec"),
-    ("pnpm", "dlx"),
-    ("npm", "exec"),
-    ("yarn", "exec"),
-    ("yarn", "dlx"),
-    ("bun", "x"),
-    ("mise", "exec"),
-    ("direnv", "exec"),
-}
-_VALUED = {
-    "-n",
-    "-u",
-    "-i",
-    "-o",
-    "-e",
-    "-g",
-    "-C",
-    "--with",
-    "--python",
-    "--group",
-    "--extra",
-    "--directory",
-    "--project",
-    "--package",
-    "-p",
-    "-s",
-    "-k",
-    "--signal",
-}
-_BEFORE = (
-    "!",
-    "{",
-    "then",
-    "do",
-    "else",
-    "if",
-    "elif",
-    "while",
-    "until",
-)  # words that stand before a program
-_OWN_VALUED = {
-    "time": {"-o", "-f"},
-    "env": {"-u", "-C"},
-    "sudo": {"-u", "-g", "-C", "-D", "-h", "-p", "-r", "-t"},
-}
-_PYTHON = re.compile(r"(?:.*/)?(?:python|pypy)[\d.]*$")
-# our command, and what it laid down for a recall
-_OURS = r"(?:^|[/\\])(?:ck\.py|ck-[0-9a-f]{8,64}\.txt)$"
-_SHELLS = frozenset(("bash", "sh", "zsh", "dash"))
-_PAGERS = frozenset(("cat", "less", "more", "bat", "batcat", "nl", "most", "view", "type", "gc"))
-_PASSING = _PAGERS | frozenset(("tr", "expand", "iconv", "dos2unix"))  # filters that keep the lines
-# Patterns as text: most commands need none of these, and compiling them costs a hook 1 ms
-_SED_PRINT = r"-[a-mo-zA-Z]*n[a-zA-Z]*$|--quiet$|--silent$"
-_SED_LINES = r"\d+(?:,(?:\d+|\$))?!d$|\d+q$"  # lines by number without -n
-_AWK_LINES = r"\bF?NR\s*(?:[<=]=?|>=?)\s*\d|\d\s*[<>]=?\s*F?NR\b"
-_AWK_HEADER = r"\bF?NR\s*(?:>\s*1|>=\s*2|!=\s*1)\b(?!\d)"  # all but the head of a table
-_RAW = r"#\s*ck:raw\b"
-_RAW_BEHIND = r"(?:^|\s)#\s*ck:raw\b"
 LONGEST = 8000  # characters of a command line that are read
 MOST_PIPELINES = 20  # of a line, before `bash -c` in it is read no more
-_INSIDE = frozenset(("docker", "podman", "nerdctl"))
 
 
 class Command(NamedTuple):
@@ -143,14 +35,14 @@ def facts(command: str) -> Command:
     talking = [
         pipeline
         for pipeline, silent in pipelines
-        if not silent and pipeline[-1][0] not in _NEUTRAL and not _is_small(pipeline)
+        if not silent and pipeline[-1][0] not in known.NEUTRAL and not _is_small(pipeline)
     ]
     if ("<<" in command or len(command) > LONGEST) and re.search(
-        _RAW_BEHIND, command
+        known.RAW_BEHIND, command
     ):  # behind what is not read
         comments.append("# ck:raw")
     explicit = (
-        any(re.match(_RAW, comment) for comment in comments)
+        any(re.match(known.RAW, comment) for comment in comments)
         or bool(talking)
         and all(_extracts(pipeline) for pipeline in talking)
     )
@@ -233,7 +125,7 @@ def _script_of(stage: tuple[str, ...]) -> str:
     """The command line that a shell, or ssh, is given as one word; "" when it is given none."""
     if stage[:1] == ("ssh",):
         return stage[-1] if len(stage) > 2 and " " in stage[-1] else ""
-    if not stage or stage[0] not in _SHELLS:
+    if not stage or stage[0] not in known.SHELLS:
         return ""
     asked = False
     for at, word in enumerate(stage[1:], 1):
@@ -251,11 +143,11 @@ def _is_small(pipeline: list[tuple[str, ...]]) -> bool:
     if stage[0] == "git":
         words = _name(stage).split(" ")[1:]
         return words[:1] != [] and (
-            words[0] in _SMALL_GIT
+            words[0] in known.SMALL_GIT
             or words[0] == "diff"
             and any(word in ("--stat", "--shortstat", "--name-only") for word in stage)
         )
-    return stage[0] in _SMALL and not any(
+    return stage[0] in known.SMALL and not any(
         word.startswith("-") and not word.startswith("--") and "R" in word for word in stage[1:]
     )
 
@@ -267,14 +159,18 @@ def strip(words: list[str] | tuple[str, ...]) -> tuple[str, ...]:
     words = list(words)
     for _ in range(8):
         at = 0
-        while at < len(words) and (_ASSIGNMENT.match(words[at]) or words[at] in _BEFORE):
+        while at < len(words) and (_ASSIGNMENT.match(words[at]) or words[at] in known.BEFORE):
             at += 1
         words = words[at:]
         if not words:
             break
         program = words[0].rsplit("/", 1)[-1]
-        skip = 2 if len(words) > 1 and (program, words[1]) in _PAIRS else _PREFIXES.get(program, 0)
-        if _PYTHON.match(words[0]) and "-m" in words[1:6]:
+        skip = (
+            2
+            if len(words) > 1 and (program, words[1]) in known.PAIRS
+            else known.PREFIXES.get(program, 0)
+        )
+        if known.PYTHON.match(words[0]) and "-m" in words[1:6]:
             skip = words.index("-m") + 1
             words = words[skip:]
             break
@@ -287,7 +183,7 @@ def strip(words: list[str] | tuple[str, ...]) -> tuple[str, ...]:
         if not skip:
             words[0] = program
             break
-        words = _past_options(words[1:], _OWN_VALUED.get(program, _VALUED))
+        words = _past_options(words[1:], known.OWN_VALUED.get(program, known.VALUED))
         if (
             program in ("timeout", "gtimeout", "pipx")
             or skip == 2
@@ -304,14 +200,16 @@ def _inside(program: str, words: list[str]) -> list[str]:
     """
     if program in ("kubectl", "oc") and "exec" in words[1:5] and "--" in words:
         return words[words.index("--") + 1 :]
-    if program in _INSIDE and words[1:2] == ["compose"]:
+    if program in known.INSIDE and words[1:2] == ["compose"]:
         words = words[1:]
-    if (program in _INSIDE or program in ("docker-compose", "compose")) and words[1:2] == ["exec"]:
+    if (program in known.INSIDE or program in ("docker-compose", "compose")) and words[1:2] == [
+        "exec"
+    ]:
         return _past_options(words[2:])[1:]
     return []
 
 
-def _past_options(words: list[str], valued: set[str] = _VALUED) -> list[str]:
+def _past_options(words: list[str], valued: set[str] = known.VALUED) -> list[str]:
     at = 0
     while at < len(words) and words[at].startswith("-"):
         at += 2 if words[at] in valued and at + 1 < len(words) else 1
@@ -341,7 +239,7 @@ def _extracts(pipeline: list[tuple[str, ...]]) -> bool:
     back.
     """
     stages = list(pipeline)
-    while len(stages) > 1 and stages[-1][0] in _PASSING:
+    while len(stages) > 1 and stages[-1][0] in known.PASSING:
         stages.pop()
     stage = stages[-1]
     program, rest = stage[0], stage[1:]
@@ -351,13 +249,16 @@ def _extracts(pipeline: list[tuple[str, ...]]) -> bool:
         return _extracts([strip(rest[rest.index("-exec") + 1 :]) or ("",)])
     if program in ("head", "tail"):
         return not any(word in ("-f", "-F") or word.startswith("--follow") for word in rest)
-    if any("ck" in word and re.search(_OURS, word) for word in stage):
+    if any("ck" in word and re.search(known.OURS, word) for word in stage):
         return True
     if program == "sed":
-        return any(re.match(_SED_PRINT, word) or re.match(_SED_LINES, word) for word in rest)
+        return any(
+            re.match(known.SED_PRINT, word) or re.match(known.SED_LINES, word) for word in rest
+        )
     if program in ("awk", "gawk", "mawk"):
         return any(
-            re.search(_AWK_LINES, word) and not re.search(_AWK_HEADER, word) for word in rest
+            re.search(known.AWK_LINES, word) and not re.search(known.AWK_HEADER, word)
+            for word in rest
         )
     return program == "git" and "blame" in rest and any(word.startswith("-L") for word in rest)
 
@@ -365,9 +266,9 @@ def _extracts(pipeline: list[tuple[str, ...]]) -> bool:
 def _printed(pipeline: list[tuple[str, ...]]) -> list[str]:
     """The files a pipeline prints whole: `cat a.py`, `cat a.py | tr -d x`, `git show HEAD:a.py`."""
     stage = pipeline[0]
-    if any(other[0] not in _PASSING for other in pipeline[1:]):
+    if any(other[0] not in known.PASSING for other in pipeline[1:]):
         return []
-    if stage[0] in _PAGERS:
+    if stage[0] in known.PAGERS:
         return [word for word in stage[1:] if not word.startswith("-")]
     if stage[0] == "git" and _name(stage) in ("git show", "git cat-file"):
         return [
