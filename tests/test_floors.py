@@ -313,26 +313,7 @@ def test_an_entry_only_starts(name):
 
 
 FILE_LINES, FUNCTION_LINES = 350, 60
-STILL_LONG = {  # files, and functions by file, that are to be split: none is added
-    "hooks/contextkernel/clients/claude/shell_prefix.py": (),
-    "hooks/contextkernel/handlers/tool_result.py": (),
-    "hooks/contextkernel/masking.py": ("_named",),
-    "hooks/contextkernel/masking_kinds.py": ("without_logins",),
-    "hooks/contextkernel/masking_names.py": (),
-    "hooks/contextkernel/masking_tools.py": (),
-    "hooks/contextkernel/normalize/commands.py": (),
-    "hooks/contextkernel/normalize/formats/git_status.py": ("plan",),
-    "hooks/contextkernel/normalize/formats/grep.py": (),
-    "hooks/contextkernel/normalize/formats/json_document.py": (),
-    "hooks/contextkernel/normalize/formats/test_runs.py": ("_unit_units",),
-    "hooks/contextkernel/savings.py": ("as_text",),
-    "hooks/contextkernel/server/connection.py": (),
-    "hooks/contextkernel/slicing/path_matching.py": ("_installed",),
-    "hooks/contextkernel/slicing/select.py": (),
-    "hooks/contextkernel/store/index.py": (),
-    "hooks/contextkernel/store/ledger.py": ("_insert",),
-    "hooks/contextkernel/symbols/effects.py": (),
-}
+STILL_LONG: dict[str, tuple[str, ...]] = {}  # files, and functions by file, to be split
 
 
 def test_files_and_functions_stay_short():

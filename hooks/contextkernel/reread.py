@@ -73,10 +73,10 @@ def decide(
     context, None for none.
 
     `given_mark`: the same request was just answered with the mark, so now it gets the text.
-    `handle` names the stored `now`;
-    `least`: tokens that the short form must save.  `bytes_changed`: what changed in the file's
-    bytes and cannot be seen in the text, such as its line ends.  The diff is exact: applied to `held` it gives
-    `now`, and its line numbers are the file's.
+    `handle` names the stored `now`; `least`: tokens that the short form must save.
+    `bytes_changed`: what changed in the file's bytes and cannot be seen in the text, such as its
+    line ends.  The diff is exact: applied to `held` it gives `now`, and its line numbers are the
+    file's.
     """
     if held is None or (held == now and given_mark):
         return WHOLE

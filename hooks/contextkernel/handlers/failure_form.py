@@ -14,7 +14,7 @@ ROUNDS = 3  # of a smaller aim each, until the text fits
 
 
 def failure_form(text: str, source: Source) -> Normalized | None:
-    """A shorter text of less than `source.max_chars` UTF-16 units; None: leave the output as it is."""
+    """A shorter text of less than `source.max_chars` UTF-16 units; None: the output stays."""
     asked, limit = facts(source.command), source.max_chars
     if shell_argument.is_answer(source.exit_code, asked.stages[-1] if asked.stages else ()):
         return None

@@ -92,7 +92,11 @@ def quoted(path: str) -> str:
     """A path as one word of a shell command."""
     if re.fullmatch(r"[\w/.,:@%+=-]+", path, re.A):
         return path
-    return "'" + path.replace("'", "'\\''") + "'"
+    return _in_quotes(path)
+
+
+def _in_quotes(text: str) -> str:
+    return "'" + text.replace("'", "'\\''") + "'"
 
 
 def _export(event: dict[str, Any]) -> None:
@@ -110,9 +114,7 @@ def _export(event: dict[str, Any]) -> None:
         ("CK_TRANSCRIPT", text_in(event, "transcript_path")),
     )
     lines = [
-        "export %s='%s'\n" % (name, value.replace("'", "'\\''"))
-        for name, value in exported
-        if "\0" not in value
+        f"export {name}={_in_quotes(value)}\n" for name, value in exported if "\0" not in value
     ]
     try:
         files.append(path, "".join(lines).encode("utf-8", "surrogateescape"))

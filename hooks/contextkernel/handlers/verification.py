@@ -201,7 +201,9 @@ def _news_of(
     """
     offsets, results, refusals = _state["offsets"], {}, {}
     start = {} if whole else offsets[file] if file in offsets else ledger.offset(file)
-    for state, news in transcripts.steps(start, file, client):
+    state = start
+    for reached, news in transcripts.steps(start, file, client):
+        state = reached
         results.update(news.results)
         refusals.update(news.refusals)
     if not whole:

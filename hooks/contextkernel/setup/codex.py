@@ -34,8 +34,8 @@ def found(setup: Setup) -> str:
     number = codex_bundle.version(said)
     if number < codex_bundle.OLDEST:
         setup.note(
-            "Codex %s is left alone: plugins work from %d.%d on."
-            % ((said.strip(),) + codex_bundle.OLDEST)
+            f"Codex {said.strip()} is left alone: plugins work from "
+            f"{'.'.join(map(str, codex_bundle.OLDEST))} on."
         )
         return ""
     return codex

@@ -86,10 +86,9 @@ def misplaced(path: str) -> list[str]:
             continue
         name = os.path.basename(path) + tail
         if not stat.S_ISREG(facts.st_mode):
-            found.append(
-                f"{name}: is "
-                f"{'a folder' if stat.S_ISDIR(facts.st_mode) else 'a link' if stat.S_ISLNK(facts.st_mode) else 'no regular file'}"
-            )
+            kind = "a folder" if stat.S_ISDIR(facts.st_mode) else "no regular file"
+            kind = "a link" if stat.S_ISLNK(facts.st_mode) else kind
+            found.append(f"{name}: is {kind}")
         elif os.name != "nt" and facts.st_uid != os.geteuid():
             found.append(f"{name}: belongs to another user")
         elif not tail and not facts.st_size:

@@ -264,9 +264,8 @@ def _set(pattern: str, at: int) -> tuple[frozenset[str], int] | None:
                 spans = _CLASSES.get(pattern[at + 1 : end - 1])
                 if spans is None:
                     return None
-                members.update(
-                    char for char in _ANY if re.match("[%s]" % spans.replace("[", r"\["), char)
-                )
+                escaped = spans.replace("[", r"\[")
+                members.update(char for char in _ANY if re.match(f"[{escaped}]", char))
                 at, one = end + 1, ""
             else:
                 members.add(one)
@@ -286,7 +285,10 @@ def _written(members: frozenset[str]) -> str:
         return re.escape(next(iter(members)))
     if len(members) >= 255 and members in (_ANY, _NO_SLASH):
         return "." if members == _ANY else "[^/]"
-    return "[%s]" % "".join(f"\\x{ord(one):02x}" for one in sorted(members)) if members else r"(?!)"
+    if not members:
+        return r"(?!)"
+    codes = "".join(f"\\x{ord(one):02x}" for one in sorted(members))
+    return f"[{codes}]"
 
 
 class _Machine:
