@@ -5,7 +5,7 @@ out.
 import os
 import sys
 
-VERSION = "0.2.0"
+VERSION = "0.3.0"
 
 if sys.pycache_prefix is None and not os.access(os.path.dirname(__file__), os.W_OK):
     # a read-only plugin folder: bytecode goes to the state folder
