@@ -51,7 +51,7 @@ MIGRATIONS: dict[int, str] = {
     0: _TABLES,
     1: "ALTER TABLE receipts ADD COLUMN repo TEXT;",
     2: "ALTER TABLE faults ADD COLUMN spans TEXT;",
-}  # repo: see store/origin.py; spans: lines given back, see spans.py; NULL in rows before them
+}  # repo: see store/origin.py; spans: lines given back, see lines.py; NULL in rows before them
 
 
 def identity(path: str) -> tuple[tuple[int, ...], ...]:
