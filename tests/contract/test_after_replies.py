@@ -5,6 +5,8 @@ from __future__ import annotations
 import os
 import signal
 import sqlite3
+import subprocess
+import sys
 import time
 
 import pytest
@@ -73,6 +75,31 @@ def test_no_row_is_lost_whatever_ends_the_server(server, state, how):
     found = books.rows("SELECT tool_use_id FROM receipts")
     books.close()
     assert sorted(row["tool_use_id"] for row in found) == sorted(f"u{n}" for n in range(25))
+
+
+LEFT_BEFORE_A_READ = """
+import os, signal, sys; sys.path.insert(0, sys.argv[1])
+from contextkernel.server import jsonrpc, serve
+read = jsonrpc.Reader._read
+def interrupted(reader):
+    os.kill(os.getpid(), signal.SIGTERM)  # its handler has run when the read begins
+    return read(reader)
+jsonrpc.Reader._read = interrupted
+requests, kept_open = os.pipe()
+sys.exit(serve.serve(requests, 1, []))
+"""
+
+
+def test_a_signal_just_before_a_read_ends_the_server(plugin_root):
+    code = [
+        sys.executable,
+        "-I",
+        "-S",
+        "-c",
+        LEFT_BEFORE_A_READ,
+        os.path.join(plugin_root, "hooks"),
+    ]
+    assert subprocess.run(code, stdin=subprocess.DEVNULL, timeout=60).returncode == 0
 
 
 def test_the_work_after_many_events_is_done_once(monkeypatch):

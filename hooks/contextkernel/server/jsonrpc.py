@@ -10,6 +10,7 @@ from __future__ import annotations
 import json
 import os
 import re
+import select
 import threading
 from typing import Any, NamedTuple
 
@@ -57,12 +58,13 @@ class Request(NamedTuple):
 
 class Reader:
     """Lines of a descriptor, without their ends.  `waiting` is true while it blocks for more
-    input.
+    input; a byte in the descriptor `wake` ends the wait, and the lines with it.
     """
 
-    def __init__(self, descriptor: int, longest: int = LONGEST_LINE):
+    def __init__(self, descriptor: int, longest: int = LONGEST_LINE, wake: int | None = None):
         self.descriptor = descriptor
         self.longest = longest
+        self.wake = wake
         self.waiting = False
         self._held = bytearray()  # bytes read and not handed out yet
 
@@ -83,6 +85,8 @@ class Reader:
                 del self._held[:-KEPT_END]
             searched = len(self._held)
             chunk = self._read()
+            if chunk is None:
+                return None
             if not chunk:
                 return self._cut(head, searched, searched) if head or searched else None
             self._held += chunk
@@ -92,9 +96,14 @@ class Reader:
         del self._held[:following]
         return head + b"\0" + line[-KEPT_END:] if head else line
 
-    def _read(self) -> bytes:
+    def _read(self) -> bytes | None:
+        """What there is to read, b"" at the end of input, None when woken."""
         self.waiting = True
         try:
+            if self.wake is not None:
+                ready, _, _ = select.select([self.descriptor, self.wake], [], [])
+                if self.wake in ready:
+                    return None
             return os.read(self.descriptor, CHUNK)
         finally:
             self.waiting = False

@@ -18,10 +18,8 @@ def serve(requests: int, answers: int, argv: list[str]) -> int:
     # seconds that a hook waits, at each turn, for a thread at work after an earlier one
     sys.setswitchinterval(0.001)
     cpu_limit.worker = cpu_limit.Worker(os.path.join(PLUGIN_ROOT, "hooks", "operators.py"))
-    reader, session = (
-        jsonrpc.Reader(requests),
-        Session(jsonrpc.Writer(answers), client_of(argv), attempt),
-    )
+    reader = jsonrpc.Reader(requests, wake=_woken_by_signals())
+    session = Session(jsonrpc.Writer(answers), client_of(argv), attempt)
 
     def leave(number: int, frame: Any) -> None:
         session.leaving = True
@@ -41,6 +39,18 @@ def serve(requests: int, answers: int, argv: list[str]) -> int:
     finally:
         session.end()
     return 0
+
+
+def _woken_by_signals() -> int | None:
+    """A descriptor that has a byte once a signal came: one that comes just before a read does not
+    interrupt it. None on Windows, whose `select` knows no pipes.
+    """
+    if os.name == "nt":
+        return None
+    woken, waking = os.pipe()
+    os.set_blocking(waking, False)
+    signal.set_wakeup_fd(waking, warn_on_full_buffer=False)
+    return woken
 
 
 def client_of(argv: list[str]) -> str:
