@@ -28,6 +28,7 @@ import plugin  # noqa: E402
 import rounds  # noqa: E402
 
 LIMIT_S = 1200 if rounds.LONG else 150
+LOOP_CASES = 2
 REAL_HOME = os.path.expanduser("~")
 BEFORE = isolation.listing(REAL_HOME)
 FOLDERS = isolation.open_folders(plugin.BASE_PYTHON)
@@ -43,13 +44,14 @@ def pytest_configure(config):
 @pytest.hookimpl(tryfirst=True)  # before -m "not slow" looks
 def pytest_collection_modifyitems(items):
     """`loop(count)`: so many of a test's cases, spread evenly over them, stay in the loop; the
-    rest are slow.
+    rest are slow.  In tests/contract, where most cases start a process, LOOP_CASES do.
     """
     families = {}
     for item in items:
         mark = item.get_closest_marker("loop")
-        if mark:
-            family = (item.path, getattr(item, "originalname", item.name), mark.args[0])
+        count = mark.args[0] if mark else LOOP_CASES if "contract" in item.path.parts else 0
+        if count:
+            family = (item.path, getattr(item, "originalname", item.name), count)
             families.setdefault(family, []).append(item)
     for (_, _, count), cases in families.items():
         kept = {n * len(cases) // count for n in range(count)}

@@ -121,6 +121,7 @@ def test_a_command_ends_with_0_or_2_and_one_line_whatever_its_streams_are(
 
 
 @pytest.mark.parametrize("table", ["faults", "receipts", "notes"])
+@pytest.mark.loop(1)
 def test_a_ledger_without_its_tables_is_set_aside_in_one_line(plugin_root, state, table):
     books = ledger.open_ledger()
     books.db.execute("DROP TABLE " + table)

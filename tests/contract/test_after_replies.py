@@ -102,6 +102,7 @@ def test_a_signal_just_before_a_read_ends_the_server(plugin_root):
     assert subprocess.run(code, stdin=subprocess.DEVNULL, timeout=60).returncode == 0
 
 
+@pytest.mark.slow
 def test_the_work_after_many_events_is_done_once(monkeypatch):
     from contextkernel.handlers import verification
 

@@ -149,7 +149,7 @@ def test_calls_behind_a_slow_one_do_not_add_up(start, slow_root, state):
     assert "CPU limit reached in an earlier call" in named
 
 
-@pytest.mark.loop(1)
+@pytest.mark.slow
 def test_the_script_lane(slow_root, state):
     event = {
         "session_id": "s",
@@ -168,7 +168,7 @@ def test_the_script_lane(slow_root, state):
 
 
 @pytest.mark.skipif(client.SHELLS["bash"] is None, reason="needs bash")
-@pytest.mark.loop(1)
+@pytest.mark.slow
 def test_the_failure_lane(slow_root, state, tmp_path):
     wrapper = shell_prefix.place(str(state), slow_root, sys.executable)
     (tmp_path / "long.txt").write_text(LONG + "\n")

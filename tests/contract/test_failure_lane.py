@@ -331,7 +331,7 @@ def test_a_command_that_dies_of_a_signal(wrapper, tmp_path, name):
 
 
 @pytest.mark.parametrize("name", ["TERM", "INT", "HUP"])
-@pytest.mark.loop(1)
+@pytest.mark.slow
 def test_a_signal_to_the_whole_group(wrapper, tmp_path, name):
     """bash's `wait` may say -1 then, which would be exit 255: often on a busy machine."""
     burners = [subprocess.Popen([sys.executable, "-c", "while True: pass"]) for _ in range(2)]
@@ -574,6 +574,7 @@ def test_the_file_keeps_its_mode_and_inode(wrapper, tmp_path):
     assert (before.st_ino, before.st_mode) == (after.st_ino, after.st_mode)
 
 
+@pytest.mark.slow
 def test_what_a_process_in_the_background_writes_later_is_kept(play, tmp_path):
     ours, _ = play(f"(sleep 1.5; echo late) & {LONG}", with_plain=False)
     rewritten(ours)

@@ -133,7 +133,7 @@ def test_groups(play, command):
 
 
 @pytest.mark.parametrize("last", ["exit 3", "exit 137", "kill -TERM $$", "true"])
-@pytest.mark.loop(2)
+@pytest.mark.slow
 def test_a_command_that_is_stopped_and_goes_on(play, last):
     ours, plain = play("(sleep 0.4; kill -CONT $$) & kill -STOP $$; echo after; " + last)
     assert ours == plain
@@ -364,7 +364,7 @@ def folders(tmp_path):
 
 
 @pytest.mark.parametrize("order", ["abc", "bac", "cba"])
-@pytest.mark.loop(1)
+@pytest.mark.slow
 def test_each_settings_file_keeps_its_own_prefix(plugin_root, state, tmp_path, folders, order):
     by_name = {folder.name: folder for folder in folders}
     before = {

@@ -89,7 +89,7 @@ ODD = [
 
 @pytest.mark.parametrize("in_git", [True, False])
 @pytest.mark.parametrize("name", ODD)
-@pytest.mark.loop(4)
+@pytest.mark.loop(2)
 def test_an_odd_name_is_shown_so_that_a_shell_reads_the_file(name, in_git, repo, asked):
     put(repo, name)
     if in_git:
@@ -201,7 +201,7 @@ def test_a_file_that_becomes_something_else_after_it_was_listed(swap, repo, tmp_
 
 @pytest.mark.parametrize("in_git", [True, False])
 @pytest.mark.parametrize("name, depth", [("e", 1200), ("e", 1900), ("long-name-" * 20, 40)])
-@pytest.mark.loop(1)
+@pytest.mark.slow
 def test_deep_folders(name, depth, in_git, repo, asked):
     if in_git:
         subprocess.run(["git", "-C", repo, "init", "-q"], check=True)
@@ -370,7 +370,7 @@ DAMAGES = (
 @pytest.mark.parametrize(
     "seed", range(len(DAMAGES)), ids=lambda seed: f"{seed:d} {DAMAGES[seed].__name__}"
 )
-@pytest.mark.loop(3)
+@pytest.mark.loop(1)
 def test_a_damaged_index_is_begun_anew(seed, repo, asked, state, monkeypatch):
     if os.name == "nt":
         pytest.skip("POSIX files")

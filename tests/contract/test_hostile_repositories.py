@@ -535,7 +535,7 @@ def started(root, arguments, environ, stdin=b""):
 
 
 @pytest.mark.parametrize("name", REPOSITORIES)
-@pytest.mark.loop(6)
+@pytest.mark.loop(2)
 def test_no_repository_runs_a_program(name, tmp_path, plugin_root, state, server):
     it = Planted(str(tmp_path))
     REPOSITORIES[name](it)

@@ -278,6 +278,7 @@ def test_dry_run_changes_nothing(place):
     assert place.settings.read_bytes() == once
 
 
+@pytest.mark.slow
 def test_without_a_client_the_two_lines_are_shown_and_the_demonstration_runs(demonstrated):
     place, said = demonstrated
     assert (

@@ -24,7 +24,7 @@ TESTS = os.path.dirname(os.path.dirname(os.path.abspath(__file__)))
         ("notes.txt", 0),
     ],
 )
-@pytest.mark.loop(1)
+@pytest.mark.slow
 def test_a_write_into_the_real_home_fails_the_session(tmp_path, place, status):
     home = tmp_path / "home"
     (home / place).parent.mkdir(parents=True)

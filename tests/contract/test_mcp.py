@@ -223,6 +223,7 @@ def test_batch_is_answered_as_a_batch(server):
     assert len(server.messages) == 2
 
 
+@pytest.mark.slow
 def test_batch_with_a_tool(server, store):
     handle = store(b"one\ntwo\n")
     server.send(
@@ -453,6 +454,7 @@ def test_grep_pages(shared, kept):
     ).startswith(f"{following}:")
 
 
+@pytest.mark.slow
 def test_catastrophic_pattern_is_ended_and_hooks_are_answered_meanwhile(
     own_plugin_root, start, store
 ):
@@ -577,6 +579,7 @@ def test_stray_output_of_imported_code_does_not_reach_the_client(own_plugin_root
     assert all(f"STRAY {n:d}" in server.stderr for n in (1, 2, 3))
 
 
+@pytest.mark.slow
 def test_hook_overhead(server):
     """An event that no hook has an opinion on: the median round trip, pipes and all."""
     server.call("hook", post())
@@ -699,7 +702,7 @@ def test_cancelled_call_ends_its_children_and_is_not_answered(slow):
 
 @needs_proc
 @pytest.mark.parametrize("how", ["eof", "SIGTERM", "SIGINT"])
-@pytest.mark.loop(1)
+@pytest.mark.slow
 def test_leaving_ends_the_children(slow, how):
     server = slow()
     server.slice(1)
@@ -711,6 +714,7 @@ def test_leaving_ends_the_children(slow, how):
     assert gone(pids)
 
 
+@pytest.mark.slow
 def test_progress_and_arguments(slow):
     server = slow(CK_TEST_STEPS="25")
     server.slice(1, _meta={"progressToken": "tok"})
@@ -732,6 +736,7 @@ def test_progress_and_arguments(slow):
     assert steps == sorted(set(steps))
 
 
+@pytest.mark.slow
 def test_no_progress_unasked(slow):
     server = slow(CK_TEST_STEPS="15")
     server.slice(1)
@@ -739,6 +744,7 @@ def test_no_progress_unasked(slow):
     assert len(server.messages) == 1
 
 
+@pytest.mark.slow
 def test_hooks_are_answered_while_slices_run(slow):
     server = slow()
     server.call("hook", post())
@@ -842,6 +848,7 @@ def test_a_slice_of_what_is_no_repository_is_refused_with_the_reason(start, tmp_
 
 
 # -- where it runs ----------------------------------------------------------------------------
+@pytest.mark.slow
 def test_folder_comes_from_the_last_hook_then_from_roots(slow, tmp_path):
     here = tmp_path / "project ä"
     here.mkdir()
@@ -870,6 +877,7 @@ def test_started_inside_the_plugin_it_asks_for_a_folder(start, plugin_root):
         assert "an absolute path is needed" in server.call(name, arguments)["content"][0]["text"]
 
 
+@pytest.mark.slow
 def test_codex_gets_slices_that_it_does_not_cut(slow, tmp_path):
     server = slow(CK_TEST_STEPS="1")
     server.ask("initialize", {"clientInfo": {"name": "codex-mcp-client", "version": "0.171.0"}})
@@ -894,6 +902,7 @@ def test_codex_gets_slices_that_it_does_not_cut(slow, tmp_path):
         (None, {}, "8k"),
     ],
 )
+@pytest.mark.loop(2)
 def test_codex_gets_the_budget_of_the_calling_thread(start, tmp_path, used, env, tokens):
     thread, folder = (
         "01a22b9a-de0e-78e3-b801-7569ec7473bb",

@@ -119,7 +119,7 @@ def asked(root, name, event, *arguments, **env):
     return plugin.hooked(done)
 
 
-@pytest.mark.loop(2)
+@pytest.mark.loop(1)
 def test_every_script_with_such_a_transcript(thing, plugin_root, state, tmp_path):
     path = thing("t.jsonl")
     for name in EVENTS:
@@ -319,7 +319,7 @@ def test_what_is_appended_goes_to_a_regular_file_alone(tmp_path):
     os.close(reader)
 
 
-@pytest.mark.loop(2)
+@pytest.mark.loop(1)
 def test_the_resident_server_goes_on_and_leaves(thing, plugin_root, state, tmp_path):
     path = thing("t.jsonl")
     told = [
@@ -369,6 +369,7 @@ def files_below(folder):
 
 
 @pytest.mark.parametrize("kind", sorted(KINDS))
+@pytest.mark.loop(2)
 def test_files_of_our_own_state_that_became_something_else(kind, plugin_root, state, tmp_path):
     (tmp_path / "t.jsonl").write_text("")
     events = [event_of(name, str(tmp_path / "t.jsonl"), tmp_path) for name in EVENTS]

@@ -128,6 +128,7 @@ def test_elsewhere_it_asks_for_any(home, hidden, recall, tmp_path):
 
 
 @git_needed
+@pytest.mark.slow
 def test_subfolders_worktrees_clones_and_forks_are_one(home, hidden, recall, tmp_path):
     git(home, "remote", "add", "origin", "git@host.example:team/app.git")
     handle = hidden(home)
@@ -156,6 +157,7 @@ def test_from_a_worktree_to_the_main_one(home, hidden, recall, tmp_path):
 
 
 @git_needed
+@pytest.mark.slow
 def test_the_session_and_the_project_are_honoured_anywhere(home, hidden, recall, tmp_path):
     """A resumed session has its own id or a new one; a fork has a new one, and its transcript in
     the same folder.
@@ -252,6 +254,7 @@ def test_the_tool_refuses_with_the_reason(home, hidden, start, tmp_path):  # noq
 
 
 @git_needed
+@pytest.mark.slow
 def test_the_tool_follows_the_session(home, hidden, start, tmp_path):  # noqa: F811
     """The server's folder is the session's; one that moved, is resumed elsewhere or is a thread
     of Codex is still the same.
@@ -266,6 +269,7 @@ def test_the_tool_follows_the_session(home, hidden, start, tmp_path):  # noqa: F
 
 
 @git_needed
+@pytest.mark.slow
 def test_the_tool_honours_where_nothing_tells(home, hidden, start, plugin_root):  # noqa: F811
     """Codex starts the server of a bundle in the bundle's own folder, which says nothing of the
     user's.

@@ -97,6 +97,7 @@ def test_random_text_without_any_context(length, most, draw):
 
 
 @pytest.mark.parametrize("step", [60, pytest.param(6, marks=pytest.mark.slow)])
+@pytest.mark.loop(1)
 def test_both_doors_and_the_report_hold_no_secret(state, plugin_root, step):
     """Rows of scripts wait in the spool, a server's go into the tables: neither file holds a
     secret at any time.
@@ -237,7 +238,7 @@ def test_key_names_that_are_secrets_are_not(run_hook, state, tmp_path, draw):
 
 # -- long and hostile texts -----------------------------------------------------------------------
 @pytest.mark.parametrize("template", KINDS[::24])
-@pytest.mark.loop(4)
+@pytest.mark.loop(2)
 def test_a_secret_across_the_cut_is_left_out(template, draw):
     text, secrets = secret_kinds.made(template, draw, "s3cretWord")
     for end in range(masking.LOOKED_AT - len(text) - 1, masking.LOOKED_AT + 1, 7):

@@ -174,7 +174,7 @@ def config(tmp_path, monkeypatch):
 
 @pytest.mark.parametrize("umask", [0o000, 0o077, 0o022])
 @pytest.mark.parametrize("entry", ENTRIES, ids=lambda entry: " ".join(entry[:2]))
-@pytest.mark.loop(6)
+@pytest.mark.loop(2)
 def test_whoever_comes_first_makes_it_private(plugin_root, state, config, tmp_path, entry, umask):
     done = run(plugin_root, entry, umask, tmp_path)
     assert b"Traceback" not in (done.stderr or b"")
@@ -189,7 +189,7 @@ def test_the_entries_of_the_test_above_do_make_it(plugin_root, state, config, tm
 
 
 @pytest.mark.parametrize("entry", ENTRIES, ids=lambda entry: " ".join(entry[:2]))
-@pytest.mark.loop(2)
+@pytest.mark.loop(1)
 def test_one_that_is_too_wide_is_narrowed(plugin_root, state, config, tmp_path, entry):
     for first in (("post_tool_use.py",), ("server",), ("ck.py", "failure-lane", "on", "--yes")):
         run(plugin_root, first, 0, tmp_path)

@@ -150,7 +150,7 @@ def report(capsys, *options):
 
 
 @pytest.mark.parametrize("what", DAMAGE)
-@pytest.mark.loop(4)
+@pytest.mark.loop(1)
 def test_it_is_set_aside_and_the_next_goes_on(what, capsys):
     path = filled()
     spool.append("receipt", receipt(777, session="spooled"))
@@ -172,7 +172,7 @@ def test_it_is_set_aside_and_the_next_goes_on(what, capsys):
 
 
 @pytest.mark.parametrize("what", [name for name in DAMAGE])
-@pytest.mark.loop(3)
+@pytest.mark.loop(1)
 def test_one_line_says_so(what):
     DAMAGE[what](filled())
     lines = [line for _ in range(2) for line in report(None).stderr.split(b"\n") if line]
@@ -181,7 +181,7 @@ def test_one_line_says_so(what):
 
 
 @pytest.mark.parametrize("what", DAMAGE)
-@pytest.mark.loop(3)
+@pytest.mark.slow
 def test_a_running_process_that_meets_it_goes_on(what, tmp_path, capsys):
     """The ledger was open in a resident process; the damage is done behind its back."""
     books = verification.open_book()
@@ -291,7 +291,7 @@ books.close()
 
 
 @pytest.mark.parametrize("what", ["noise", "empty", "a folder", "no tables", "gone"])
-@pytest.mark.loop(2)
+@pytest.mark.slow
 def test_two_that_find_it_damaged_set_it_aside_once(what):
     path = filled(50)
     os.unlink(path) if what == "gone" else DAMAGE[what](path)
@@ -316,6 +316,7 @@ def test_two_that_find_it_damaged_set_it_aside_once(what):
     books.close()
 
 
+@pytest.mark.slow
 def test_killed_at_any_moment_of_the_mending_nothing_is_lost():
     print("seed", SEED)
     draw = random.Random(SEED)

@@ -94,6 +94,7 @@ FILTERS = (
 
 @pytest.mark.parametrize("command", FILTERS)
 @pytest.mark.parametrize("name, lines, needle", FILTERED, ids=[case[0] for case in FILTERED])
+@pytest.mark.loop(12)
 def test_a_log_behind_a_filter_is_a_log(name, lines, needle, command):
     text = shown(lines, command)
     assert needle in text

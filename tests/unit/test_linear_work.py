@@ -164,7 +164,7 @@ def test_a_text_of_one_kind_ends(hurried, text):
         "`a` b_c ",
     ],
 )
-@pytest.mark.loop(4)
+@pytest.mark.loop(2)
 def test_a_symptom_of_one_kind_ends(hurried, unit):
     body = hostile_texts.filled(unit, symptom.LONGEST - 40)
     for text in (
@@ -198,6 +198,7 @@ def test_a_mark_storm_is_scanned_once_a_line():
     assert len(searches) == 3
 
 
+@pytest.mark.slow
 def test_commands_of_one_kind_end(hurried):
     for unit in ("cd aa && ", "ck.py slice x; ", "A=1 ", "$(", "'a' ", "$x ", "{a"):
         command = hostile_texts.filled(unit, SIZE)

@@ -89,6 +89,7 @@ def assert_within(said, real):
 @pytest.mark.parametrize("budget", [1, 150, 400, 1000, 8000])
 @pytest.mark.parametrize("symptom", sorted(SYMPTOMS))
 @pytest.mark.parametrize("form", ["lines", "text", "json"])
+@pytest.mark.loop(20)
 def test_the_size_of_a_slice(repository, symptom, form, budget):
     request = repo_slice.Request(budget, budget_line="budget 8,000: a word on where it comes from")
     shown = repo_slice.answer(str(repository), SYMPTOMS[symptom], request, form=form)

@@ -116,6 +116,7 @@ def test_edges_can_be_deleted_for_a_negative_control(tmp_path):
 
 
 @pytest.mark.parametrize("seed", ["0", "1", "77"])
+@pytest.mark.loop(1)
 def test_order_does_not_depend_on_the_hash_seed(seed, tmp_path):
     symptom = tmp_path / "symptom.txt"
     symptom.write_text(

@@ -118,6 +118,7 @@ def size_of(root, found):
     ids=" ".join,
 )
 @pytest.mark.parametrize("budget", [1, 30, 60, 120, 400, 8000])
+@pytest.mark.loop(4)
 def test_frames_stay_at_every_depth_and_budget(shop, options, budget):
     found = sliced(shop, "--wait", "--budget", str(budget), *options)
     assert {("shop/main.py", 5), ("shop/shelves.py", 11)} <= lines_of(found)
@@ -298,6 +299,7 @@ def test_the_child_brings_the_index_up_to_date(shop):
     ) == len(FILES)
 
 
+@pytest.mark.slow
 def test_a_build_that_nobody_waits_for_ends_by_the_clock(shop, tmp_path):
     """Its only argument makes the limit small; a scan that does not come back is ended as well."""
     for number in range(3000):
@@ -314,6 +316,7 @@ def test_a_build_that_nobody_waits_for_ends_by_the_clock(shop, tmp_path):
     assert len(kept.files()) < 3000
 
 
+@pytest.mark.slow
 def test_a_build_whose_scan_never_ends_is_ended(shop):
     program = (
         "import sys, time; sys.path.insert(0, sys.argv[1])\n"

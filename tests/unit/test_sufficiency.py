@@ -71,6 +71,7 @@ def run(*argv):
 
 
 @pytest.mark.parametrize("plant, code", [("", 0), ("edges", 1), ("oracle", 1)])
+@pytest.mark.loop(1)
 def test_self_test_fails_when_a_fault_is_planted(plant, code):
     done = run("--self-test", *(["--plant", plant] if plant else []))
     assert done.returncode == code, done.stdout.decode()

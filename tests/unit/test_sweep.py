@@ -125,6 +125,7 @@ POISON = {
 
 @pytest.mark.parametrize("what", sorted(POISON))
 @pytest.mark.parametrize("agent", ["", "a\0b", "\ud83d"])
+@pytest.mark.loop(2)
 def test_a_receipt_that_cannot_be_judged_stops_no_other(what, agent, tmp_path):
     path = tmp_path / "t.jsonl"
     row = {
