@@ -80,11 +80,11 @@ def test_no_row_is_lost_whatever_ends_the_server(server, state, how):
 LEFT_BEFORE_A_READ = """
 import os, signal, sys; sys.path.insert(0, sys.argv[1])
 from contextkernel.server import jsonrpc, serve
-read = jsonrpc.Reader._read
+read = streams.Reader._read
 def interrupted(reader):
     os.kill(os.getpid(), signal.SIGTERM)  # its handler has run when the read begins
     return read(reader)
-jsonrpc.Reader._read = interrupted
+streams.Reader._read = interrupted
 requests, kept_open = os.pipe()
 sys.exit(serve.serve(requests, 1, []))
 """

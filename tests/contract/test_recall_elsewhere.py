@@ -13,7 +13,7 @@ import pytest
 
 import plugin
 from contextkernel import marks
-from contextkernel.store import ledger, origin, schema
+from contextkernel.store import ledger, repository_keys, schema
 
 sys.path.insert(0, os.path.dirname(os.path.abspath(__file__)))
 from test_mcp import post, start  # noqa: E402, F401  (a fixture)
@@ -303,12 +303,12 @@ def test_keys_hold_no_path_and_no_password(home, hidden, state):
 )
 def test_a_git_file_that_leads_nowhere_is_no_repository(tmp_path, content):
     (tmp_path / ".git").write_bytes(content)
-    assert origin.repository(str(tmp_path)) == ""
+    assert repository_keys.repository(str(tmp_path)) == ""
 
 
 @pytest.mark.parametrize("folder", ["", "relative", "/nowhere/at/all", "/", "\0", "/a\0b"])
 def test_no_folder_no_repository(folder):
-    assert origin.repository(folder) == ""
+    assert repository_keys.repository(folder) == ""
 
 
 @pytest.mark.skipif(not hasattr(os, "mkfifo"), reason="no FIFOs here")
@@ -316,8 +316,8 @@ def test_nothing_of_git_that_is_no_file_is_waited_for(tmp_path):
     for name in ("HEAD", "config", "commondir", "packed-refs"):
         (tmp_path / "r" / ".git" / "objects").mkdir(parents=True, exist_ok=True)
         os.mkfifo(str(tmp_path / "r" / ".git" / name))
-    assert origin.repository(str(tmp_path / "r")) == ""
+    assert repository_keys.repository(str(tmp_path / "r")) == ""
     os.unlink(str(tmp_path / "r" / ".git" / "HEAD"))
     (tmp_path / "r" / ".git" / "HEAD").write_text("ref: refs/heads/main\n")
     (tmp_path / "r" / ".git" / "refs").mkdir()
-    assert len(origin.repository(str(tmp_path / "r"))) == 16
+    assert len(repository_keys.repository(str(tmp_path / "r"))) == 16

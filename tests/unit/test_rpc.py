@@ -8,10 +8,10 @@ import threading
 
 import pytest
 
-from contextkernel.server import jsonrpc
+from contextkernel.server import jsonrpc, streams
 
 
-def lines_of(data: bytes, longest: int = jsonrpc.LONGEST_LINE, chunks: int = 1 << 14):
+def lines_of(data: bytes, longest: int = streams.LONGEST_LINE, chunks: int = 1 << 14):
     """Every line that a Reader finds in the bytes, which a thread writes in small pieces."""
     out, into = os.pipe()
 
@@ -22,7 +22,7 @@ def lines_of(data: bytes, longest: int = jsonrpc.LONGEST_LINE, chunks: int = 1 <
 
     writer = threading.Thread(target=write)
     writer.start()
-    reader, lines = jsonrpc.Reader(out, longest), []
+    reader, lines = streams.Reader(out, longest), []
     while True:
         line = reader.line()
         if line is None:
@@ -57,7 +57,7 @@ def test_line_above_the_limit_keeps_its_ends_only():
     assert (short, last) == (b'{"a":1}', b'{"b":2}')
     assert len(cut) < 10000
     assert b"\0" in cut
-    assert jsonrpc.id_in(cut) == 41
+    assert streams.id_in(cut) == 41
     with pytest.raises(jsonrpc.Refusal):
         jsonrpc.decode(cut)
 
@@ -70,7 +70,7 @@ def test_line_at_the_limit_passes():
 def test_unended_line_above_the_limit_is_cut_too():
     (cut,) = lines_of(b'{"jsonrpc":"2.0","id":"k",' + b"y" * 300000, 50000)
     assert len(cut) < 10000
-    assert jsonrpc.id_in(cut) == "k"
+    assert streams.id_in(cut) == "k"
 
 
 @pytest.mark.parametrize(
@@ -88,7 +88,7 @@ def test_unended_line_above_the_limit_is_cut_too():
     ],
 )
 def test_id_in(line, identity):
-    assert jsonrpc.id_in(line) == identity
+    assert streams.id_in(line) == identity
 
 
 @pytest.mark.parametrize(
@@ -145,7 +145,7 @@ def test_requests(message, request_):
 
 def test_messages_of_many_threads_stay_whole():
     out, into = os.pipe()
-    writer = jsonrpc.Writer(into)
+    writer = streams.Writer(into)
     text = "é" * 60000  # more than a pipe holds: each message takes several writes
 
     def send(number):
@@ -155,7 +155,7 @@ def test_messages_of_many_threads_stay_whole():
     threads = [threading.Thread(target=send, args=(n,)) for n in range(4)]
     for thread in threads:
         thread.start()
-    reader = jsonrpc.Reader(out)
+    reader = streams.Reader(out)
     found = [json.loads(reader.line()) for _ in range(20)]
     for thread in threads:
         thread.join()
@@ -167,4 +167,4 @@ def test_writer_says_when_nobody_reads():
     out, into = os.pipe()
     os.close(out)
     with pytest.raises(BrokenPipeError):
-        jsonrpc.Writer(into).send({})
+        streams.Writer(into).send({})

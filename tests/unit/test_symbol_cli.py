@@ -10,7 +10,8 @@ import sys
 import pytest
 
 from contextkernel import tokens
-from contextkernel.symbols.slice import symbol_slice, within
+from contextkernel.symbols.fitting import within
+from contextkernel.symbols.slice import symbol_slice
 
 ROOT = os.path.dirname(os.path.dirname(os.path.dirname(os.path.realpath(__file__))))
 SOURCE = '''import os

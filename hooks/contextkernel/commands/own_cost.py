@@ -9,10 +9,8 @@ from __future__ import annotations
 import glob
 import json
 import os
-import subprocess
-import sys
-import tempfile
 
+from contextkernel.commands.own_answers import server, start_note
 from contextkernel.store import files
 from contextkernel.tokens import estimate
 
@@ -25,9 +23,6 @@ ALWAYS = "every request"
 DEFERRED = "every request up to 2.1.278; from 2.1.310 on once the model looks for them"
 START = "each start and compaction"
 LARGEST = 1 << 20  # bytes of a skill
-SECONDS = 30  # for the server, or a hook, to answer
-SESSION = "00000000-0000-4000-8000-000000000000"  # of the usual length
-TRANSCRIPT = f"/home/ada/.claude/projects/-home-ada-shop/{SESSION}.jsonl"
 
 
 def front_matter(path: str) -> dict[str, str]:
@@ -59,53 +54,6 @@ def agents(root: str) -> list[str]:
     ]
 
 
-def started(root: str, script: str, fed: str) -> str:
-    """What a script of the plugin prints, in a state folder of its own.
-
-    Raises CalledProcessError.
-    """
-    with tempfile.TemporaryDirectory() as state:
-        env = {
-            "PATH": os.environ.get("PATH", ""),
-            "HOME": state,
-            "CK_DATA": os.path.join(state, "ck"),
-        }
-        done = subprocess.run(
-            [sys.executable, "-I", "-S", "-B", os.path.join(root, *script.split("/"))],
-            input=fed.encode(),
-            stdout=subprocess.PIPE,
-            env=env,
-            cwd=state,
-            timeout=SECONDS,
-            check=True,
-        )
-    return done.stdout.decode("utf-8")
-
-
-def server(root: str) -> list[dict[str, Any]]:
-    """The server's results of `initialize` and `tools/list`."""
-    hello = {
-        "protocolVersion": "2025-06-18",
-        "capabilities": {},
-        "clientInfo": {"name": "claude-code", "version": "2.1.332"},
-    }
-    calls = [("initialize", hello), ("tools/list", {})]
-    lines = [
-        json.dumps({"jsonrpc": "2.0", "id": number, "method": name, "params": given})
-        for number, (name, given) in enumerate(calls)
-    ]
-    lines.insert(1, json.dumps({"jsonrpc": "2.0", "method": "notifications/initialized"}))
-    answers = [
-        json.loads(line)
-        for line in started(root, "mcp/server.py", "\n".join(lines) + "\n").split("\n")
-        if line
-    ]
-    return [
-        next(one["result"] for one in answers if one.get("id") == number)
-        for number in range(len(calls))
-    ]
-
-
 def schema(tool: dict[str, Any]) -> str:
     """A tool as it stands in a request."""
     name = f"mcp__plugin_{PLUGIN}_kernel__{tool['name']}"
@@ -113,19 +61,6 @@ def schema(tool: dict[str, Any]) -> str:
         {"name": name, "description": tool["description"], "input_schema": tool["inputSchema"]},
         separators=(",", ":"),
     )
-
-
-def start_note(root: str) -> str:
-    """What SessionStart tells the model."""
-    event = {
-        "hook_event_name": "SessionStart",
-        "source": "startup",
-        "session_id": SESSION,
-        "transcript_path": TRANSCRIPT,
-        "cwd": "/",
-    }
-    said = started(root, "hooks/session_start.py", json.dumps(event))
-    return json.loads(said)["hookSpecificOutput"]["additionalContext"] if said.strip() else ""
 
 
 def rows(root: str) -> list[dict[str, Any]]:

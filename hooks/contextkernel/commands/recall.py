@@ -8,7 +8,7 @@ import os
 import sys
 
 from contextkernel.commands import cli
-from contextkernel.handlers import page_fault, recall
+from contextkernel.handlers import page_fault, recall, recall_lines, recall_pages
 
 EXAMPLES = (
     "ck.py recall 3fb21c09aa17 --lines 41-80",
@@ -22,12 +22,16 @@ def main(argv: list[str]) -> int:
     given = parser.options(argv)
     handle = given.handle.strip().lower()
     try:
-        span = recall.span_of(given.lines)
-        pattern = None if given.grep is None else recall.pattern_of(given.grep)
+        span = recall_lines.span_of(given.lines)
+        pattern = None if given.grep is None else recall_lines.pattern_of(given.grep)
         data = recall.stored(handle, _caller(), given.any)
         if given.lines or pattern:
             text = data.decode("utf-8", "surrogateescape")
-            part = recall.matching(text, span, pattern) if pattern else recall.part_of(text, span)
+            part = (
+                recall_pages.matching(text, span, pattern)
+                if pattern
+                else recall_pages.part_of(text, span)
+            )
             data = part.encode("utf-8", "surrogateescape")
     except recall.ElsewhereError as error:
         parser.refuse(f"{error}: --any gives it all the same")

@@ -13,7 +13,8 @@ import tokenize
 from contextkernel.clients.claude import context_budget
 from contextkernel.commands import cli
 from contextkernel.store import files, settings
-from contextkernel.symbols.manifest import UnknownSymbolError, answer, in_text
+from contextkernel.symbols.manifest import UnknownSymbolError, answer
+from contextkernel.symbols.manifest_text import in_text
 
 EXAMPLES = (
     "ck.py symbol src/app/loader.py Loader.open",

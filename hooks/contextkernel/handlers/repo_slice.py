@@ -16,8 +16,9 @@ from contextkernel.slicing.caveats import Age
 from contextkernel.slicing.languages import language_of
 from contextkernel.slicing.repository import Repository
 from contextkernel.slicing.scan import scan_file, subtokens
-from contextkernel.slicing.slice import Request, Slicer
+from contextkernel.slicing.slice import Slicer
 from contextkernel.slicing.symptom import text as symptoms
+from contextkernel.slicing.working_set import Request
 from contextkernel.store import files as store_files
 from contextkernel.store import index as indexes
 from contextkernel.store import settings, tree

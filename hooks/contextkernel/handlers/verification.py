@@ -79,10 +79,10 @@ def take_in() -> None:
 
 
 def _prompted(ledger: Ledger, event: dict[str, Any]) -> None:
-    from contextkernel.handlers import reread  # late: once a prompt
+    from contextkernel.handlers import held_copies  # late: once a prompt
 
     ledger.take_spool()  # a resume or clear that the script of SessionStart has just counted
-    reread.prompted(ledger, event)
+    held_copies.prompted(ledger, event)
 
 
 def leave() -> None:

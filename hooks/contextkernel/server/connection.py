@@ -14,7 +14,7 @@ from contextkernel import VERSION, paths
 from contextkernel.clients import cpu_limit, events
 from contextkernel.clients.claude.session_files import transcript_of
 from contextkernel.handlers import handler_of
-from contextkernel.server import calls, jsonrpc, lifetime, tools
+from contextkernel.server import calls, jsonrpc, lifetime, streams, tools
 from contextkernel.server.after_replies import AfterReplies
 from contextkernel.server.worker import Child
 from contextkernel.store import recorder, settings
@@ -42,7 +42,7 @@ ENDING = 0.3  # seconds between asking a child to end and ending it, when we lea
 class Session:
     """`attempt` runs what may fail in unforeseen ways (serve.py); `leaving` is set by a signal."""
 
-    def __init__(self, writer: jsonrpc.Writer, client: str, attempt: Callable[..., Any]):
+    def __init__(self, writer: streams.Writer, client: str, attempt: Callable[..., Any]):
         self.writer = writer
         self.client = client
         self.attempt = attempt
@@ -71,7 +71,7 @@ class Session:
             message = jsonrpc.decode(line)
         except jsonrpc.Refusal as refusal:
             self._let_hooks_answer()
-            self.writer.send(jsonrpc.error(jsonrpc.id_in(line), refusal.code, str(refusal)))
+            self.writer.send(jsonrpc.error(streams.id_in(line), refusal.code, str(refusal)))
             note = {
                 "event": "message",
                 "session": self.name,

@@ -11,7 +11,7 @@ import os
 import sys
 
 from contextkernel.commands import cli
-from contextkernel.handlers import recall
+from contextkernel.handlers import recall, recall_lines, recall_pages
 
 # UTF-8 bytes a page. Claude Code puts results over 50,000 characters into a file, and asks for a
 # token count from half of MAX_MCP_OUTPUT_TOKENS (25,000) on, estimated as characters / 4; Codex
@@ -35,11 +35,11 @@ def answer(handle: str, client: str, lines: str, grep: str, folder: str) -> str:
         text = recall.stored(handle, caller).decode("utf-8", "replace")
     except recall.ElsewhereError as error:
         raise recall.RecallError(f"{error}: it is not given here") from None
-    span = recall.span_of(lines)
+    span = recall_lines.span_of(lines)
     if grep:
-        pattern = recall.pattern_of(grep)
-        return recall.page_of_matches(text, span, pattern, handle, page_size(client))
-    return recall.page_of(text, span, handle, page_size(client))
+        pattern = recall_lines.pattern_of(grep)
+        return recall_pages.page_of_matches(text, span, pattern, handle, page_size(client))
+    return recall_pages.page_of(text, span, handle, page_size(client))
 
 
 def main(argv: list[str]) -> int:

@@ -9,7 +9,7 @@ from typing import Any, Callable
 
 from contextkernel.clients import cpu_limit
 from contextkernel.paths import PLUGIN_ROOT
-from contextkernel.server import jsonrpc
+from contextkernel.server import streams
 from contextkernel.server.connection import Session
 
 
@@ -18,8 +18,8 @@ def serve(requests: int, answers: int, argv: list[str]) -> int:
     # seconds that a hook waits, at each turn, for a thread at work after an earlier one
     sys.setswitchinterval(0.001)
     cpu_limit.worker = cpu_limit.Worker(os.path.join(PLUGIN_ROOT, "hooks", "operators.py"))
-    reader = jsonrpc.Reader(requests, wake=_woken_by_signals())
-    session = Session(jsonrpc.Writer(answers), client_of(argv), attempt)
+    reader = streams.Reader(requests, wake=_woken_by_signals())
+    session = Session(streams.Writer(answers), client_of(argv), attempt)
 
     def leave(number: int, frame: Any) -> None:
         session.leaving = True

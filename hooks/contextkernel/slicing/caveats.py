@@ -6,8 +6,8 @@ from collections.abc import Callable, Iterable
 from typing import NamedTuple
 
 from contextkernel import paths
+from contextkernel.slicing.parts import Slice
 from contextkernel.slicing.repository import Repository
-from contextkernel.slicing.slice import Slice
 
 CHANGED_SHOWN, FOREIGN_SHOWN, UNRESOLVED_SHOWN, UNREAD_SHOWN, LARGE_SHOWN = 8, 6, 6, 12, 12
 NEVER_FOLLOWED = (

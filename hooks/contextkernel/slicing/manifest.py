@@ -20,8 +20,10 @@ from contextkernel.slicing.line_selection import (
     DEFINITIONS_SHOWN,
     NUMBERED,
 )
+from contextkernel.slicing.parts import Place, Slice
 from contextkernel.slicing.repository import Repository
-from contextkernel.slicing.slice import Place, Request, Slice, Slicer
+from contextkernel.slicing.slice import Slicer
+from contextkernel.slicing.working_set import Request
 
 FRAMES_SHOWN, BEYOND_SHOWN = 40, 15
 BRIEF_FRAMES_SHOWN = 3

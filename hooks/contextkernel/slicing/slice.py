@@ -2,56 +2,13 @@
 
 from __future__ import annotations
 
-from typing import NamedTuple
-
 from contextkernel import tokens
 from contextkernel.slicing import graph, ranking, select
 from contextkernel.slicing.line_selection import BARE, Form
+from contextkernel.slicing.parts import Place, Slice
 from contextkernel.slicing.repository import Repository
 from contextkernel.slicing.symptom import text as symptoms
-
-SEEDS = 5  # best files that stand in for seeds when the symptom names no place
-
-
-class Request(NamedTuple):
-    """`budget` in tokens (bytes/4).  `depth`: "" ranks the whole repository; "full", "2", "1" keep
-    to files so many imports
-    from the seeds.  `importers`: steps of being imported that are let in too.  `diff`: a unified
-    diff as (part of) the symptom.  `budget_line`: how the budget came about, for the reader."""
-
-    budget: int = 8000
-    depth: str = ""
-    importers: int = 0
-    diff: str = ""
-    budget_line: str = ""
-
-
-class Place(NamedTuple):
-    """A file of the slice with the lines shown (1-based, inclusive) and the reasons, best file
-    first.
-    """
-
-    path: str
-    ranges: tuple[tuple[int, int], ...]
-    why: str
-
-
-class Slice(NamedTuple):
-    """`size` in bytes.  `smallest`: bytes the named lines alone need.  `frames`: all frames in the
-    repository.
-    `beyond`: best files that are not shown.  `outside`: files that depth left out.  `tests`:
-    related tests."""
-
-    places: tuple[Place, ...]
-    size: int
-    smallest: int
-    frames: tuple[ranking.Spot, ...]
-    beyond: tuple[str, ...]
-    outside: int
-    tests: tuple[str, ...]
-    seeds: tuple[str, ...]
-    foreign: tuple[str, ...]
-    unresolved: tuple[str, ...]
+from contextkernel.slicing.working_set import Request, allowed_files, seeds_of
 
 
 class Slicer:
@@ -62,8 +19,8 @@ class Slicer:
         symptom = symptoms.read(text, request.diff)
         self._symptom = symptoms.with_code(symptom, ranking.code_of_frames(symptom, repository))
         self._ranks = ranking.ranked(self._symptom, repository)
-        self._seeds = _seeds(self._ranks)
-        self._allowed, self._outside = _allowed(self._ranks, self._seeds, request, repository)
+        self._seeds = seeds_of(self._ranks)
+        self._allowed, self._outside = allowed_files(self._ranks, self._seeds, request, repository)
         self._selector = select.Selector(
             self._symptom,
             self._ranks,
@@ -112,38 +69,6 @@ def slice_repository(repository: Repository, text: str, request: Request) -> Sli
     repository, text and request, same slice.
     """
     return Slicer(repository, text, request).cut(tokens.in_bytes(request.budget))
-
-
-def _seeds(ranks: ranking.Ranking) -> list[str]:
-    """Where the graph is walked from: files the symptom names, else the best ones."""
-    named = list(dict.fromkeys(spot.path for spot in ranks.spots))
-    named += [
-        path
-        for path in ranks.order
-        if any(why.endswith("in the symptom") for why in ranks.reasons.get(path, ()))
-        and path not in named
-    ]
-    return named or ranks.order[:SEEDS]
-
-
-def _allowed(
-    ranks: ranking.Ranking, seeds: list[str], request: Request, repository: Repository
-) -> tuple[list[str], int]:
-    """(files that may be shown, best first; how many ranked files are kept out by depth)."""
-    if not request.depth and not request.importers:
-        return ranks.order, 0
-    depth = -1 if request.depth in ("", "full") else int(request.depth)
-    near = graph.closure(seeds, depth, repository)
-    if request.importers:
-        near.update(
-            (path, steps)
-            for path, steps in graph.callers(seeds, request.importers, repository).items()
-            if path not in near
-        )
-    for path in near:
-        ranks.scores.setdefault(path, 0.0)
-    order = sorted(near, key=lambda path: (-ranks.scores[path], near[path], path))
-    return order, sum(1 for path in ranks.order if path not in near)
 
 
 def _known(path: str, found: set[str]) -> bool:

@@ -26,9 +26,9 @@ def record(kind: str, row: dict[str, Any]) -> None:
     """
     is_small = kind == "receipt" and not row.get("handle")
     if kind == "receipt" and not is_small and "repo" not in row:
-        from contextkernel.store import origin  # late: most events hide nothing
+        from contextkernel.store import repository_keys  # late: most events hide nothing
 
-        row = dict(row, repo=origin.repository(str(row.get("cwd") or "")))
+        row = dict(row, repo=repository_keys.repository(str(row.get("cwd") or "")))
     if is_small or ledger is None or not ledger.take(kind, row):
         spool.append(kind, row)
 

@@ -10,6 +10,8 @@ from typing import NamedTuple
 
 from contextkernel.store import files as store_files
 from contextkernel.store import git, git_index, ignore
+from contextkernel.store.checkout import Checkout, checkout_at, is_linked_worktree
+from contextkernel.store.own_checkout import checkout_of
 
 # Only where git does not say what is source: folders of tools, known by name or by the mark they
 # carry
@@ -122,11 +124,11 @@ class _Walk:
                 prefix + folder in self.known.links
                 or ".git" in names
                 and prefix + folder not in self.known.folders
-                and git.checkout_at(where)
+                and checkout_at(where)
             )
         ):
             layers, state = [], _PLAIN  # a submodule, or a repository inside this one
-        if folder and not self.worktrees and ".git" in names and git.is_linked_worktree(where):
+        if folder and not self.worktrees and ".git" in names and is_linked_worktree(where):
             self.skipped.append(f"{folder}: a linked working tree")
             return
         if folder and state == _PLAIN and any(mark in names for mark in _TOOL_MARKS):
@@ -238,7 +240,7 @@ def listing(root: str) -> Listing:
     """All regular files of a folder (a real path) that belong to its source; links are left out.
     Starts no process.
     """
-    checkout = git.checkout_of(root)
+    checkout = checkout_of(root)
     found = _listed(root, checkout) if checkout else None
     if found and found.files:
         return found
@@ -247,7 +249,7 @@ def listing(root: str) -> Listing:
     return walk.listing("walk", found.notes if found else ())
 
 
-def _listed(root: str, checkout: git.Checkout) -> Listing:
+def _listed(root: str, checkout: Checkout) -> Listing:
     """What `git ls-files --cached --others --exclude-standard` says, with the files of
     repositories inside by .gitignore.
     """
