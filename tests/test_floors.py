@@ -427,7 +427,7 @@ def test_broad_except_only_at_the_two_edges():
 # decides it.
 STARTS = {
     (
-        "hooks/contextkernel/commands/own_cost.py",
+        "hooks/contextkernel/commands/own_answers.py",
         "started",
     ): "the report asks our own hook and server what a session is told: this interpreter, a script "
     "of the plugin, a folder and an environment of its own",

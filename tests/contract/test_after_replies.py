@@ -79,7 +79,7 @@ def test_no_row_is_lost_whatever_ends_the_server(server, state, how):
 
 LEFT_BEFORE_A_READ = """
 import os, signal, sys; sys.path.insert(0, sys.argv[1])
-from contextkernel.server import jsonrpc, serve
+from contextkernel.server import serve, streams
 read = streams.Reader._read
 def interrupted(reader):
     os.kill(os.getpid(), signal.SIGTERM)  # its handler has run when the read begins
