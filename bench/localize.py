@@ -40,12 +40,12 @@ import machine  # noqa: E402
 from contextkernel.handlers import repo_slice  # noqa: E402
 from contextkernel.slicing import graph, ranking
 from contextkernel.slicing.languages import language_of  # noqa: E402
+from contextkernel.slicing.parts import Request
 from contextkernel.slicing.repository import Repository  # noqa: E402
 from contextkernel.slicing.scan import scan_file
 from contextkernel.slicing.scan.file_kinds import role_of  # noqa: E402
 from contextkernel.slicing.slice import slice_repository  # noqa: E402
 from contextkernel.slicing.symptom import text as symptom  # noqa: E402
-from contextkernel.slicing.working_set import Request
 from contextkernel.store import index, tree  # noqa: E402
 
 FIX = re.compile(r"\b(fix(e[sd])?|bug|regression|crash|broken|wrong|incorrect)\b", re.I)

@@ -49,9 +49,9 @@ import sufficiency_oracle
 import sufficiency_selftest
 from contextkernel.slicing import graph
 from contextkernel.slicing.languages import language_of
+from contextkernel.slicing.parts import Request
 from contextkernel.slicing.scan import scan_file
 from contextkernel.slicing.slice import slice_repository
-from contextkernel.slicing.working_set import Request
 
 Z = 1.959964  # 95 % two-sided, for Wilson's interval
 READER = 20000  # the budget of the rows that withhold evidence

@@ -168,3 +168,24 @@ def test_writer_says_when_nobody_reads():
     os.close(out)
     with pytest.raises(BrokenPipeError):
         streams.Writer(into).send({})
+
+
+def test_a_reader_of_a_high_descriptor_is_woken():
+    import resource
+
+    soft, hard = resource.getrlimit(resource.RLIMIT_NOFILE)
+    if hard != resource.RLIM_INFINITY and hard < 2000:
+        pytest.skip("no descriptor above 1,023 may be opened here")
+    resource.setrlimit(resource.RLIMIT_NOFILE, (max(soft, 2000), hard))
+    lines, into = os.pipe()
+    woken, waking = os.pipe()
+    high = 1500
+    os.dup2(lines, high)
+    reader = streams.Reader(high, wake=woken)
+    os.write(into, b"one\ntwo\nthr")
+    assert [reader.line(), reader.line()] == [b"one", b"two"]
+    os.write(waking, b"\0")
+    assert reader.line() is None  # what is not ended is no line when the server leaves
+    for one in (lines, into, woken, waking, high):
+        os.close(one)
+    resource.setrlimit(resource.RLIMIT_NOFILE, (soft, hard))

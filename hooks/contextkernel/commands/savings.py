@@ -9,10 +9,6 @@ import time
 from contextkernel.commands import cli
 from contextkernel.commands.savings_report import reported
 
-TYPE_CHECKING = False  # typing costs 3 ms of a hook
-if TYPE_CHECKING:
-    pass
-
 EXAMPLES = ("ck.py savings --since 7", "ck.py savings --session 3fb21c09 --json")
 
 

@@ -1,5 +1,5 @@
-"""The savings report of a ledger, printed: replacements that were seen in the transcript count,
-page faults are booked against them.
+"""The savings report of a ledger, printed. It counts only replacements that were seen in the
+transcript; page faults are booked against them.
 """
 
 from __future__ import annotations

@@ -10,7 +10,7 @@ from typing import NamedTuple
 from contextkernel.commands import cli
 from contextkernel.handlers.repo_slice import BUILD_SECONDS, MOST_BYTES, WrongCall, answer, build
 from contextkernel.paths import why_too_wide
-from contextkernel.slicing.working_set import Request
+from contextkernel.slicing.parts import Request
 from contextkernel.store import files as store_files
 from contextkernel.store import recorder, settings
 

@@ -14,11 +14,11 @@ from contextkernel.paths import PLUGIN_ROOT
 from contextkernel.slicing import manifest
 from contextkernel.slicing.caveats import Age
 from contextkernel.slicing.languages import language_of
+from contextkernel.slicing.parts import Request
 from contextkernel.slicing.repository import Repository
 from contextkernel.slicing.scan import scan_file, subtokens
 from contextkernel.slicing.slice import Slicer
 from contextkernel.slicing.symptom import text as symptoms
-from contextkernel.slicing.working_set import Request
 from contextkernel.store import files as store_files
 from contextkernel.store import index as indexes
 from contextkernel.store import settings, tree

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import select
 import signal
 import sys
 from typing import Any, Callable
@@ -43,9 +44,9 @@ def serve(requests: int, answers: int, argv: list[str]) -> int:
 
 def _woken_by_signals() -> int | None:
     """A descriptor that has a byte once a signal came: one that comes just before a read does not
-    interrupt it. None on Windows, whose `select` knows no pipes.
+    interrupt it. None where pipes cannot be polled (Windows).
     """
-    if os.name == "nt":
+    if not hasattr(select, "poll"):
         return None
     woken, waking = os.pipe()
     os.set_blocking(waking, False)

@@ -37,6 +37,11 @@ class Reader:
         self.longest = longest
         self.wake = wake
         self.waiting = False
+        self._ready = None
+        if wake is not None:
+            self._ready = select.poll()  # `select` refuses a descriptor above 1,023
+            self._ready.register(descriptor, select.POLLIN)
+            self._ready.register(wake, select.POLLIN)
         self._held = bytearray()  # bytes read and not handed out yet
 
     def line(self) -> bytes | None:
@@ -71,10 +76,8 @@ class Reader:
         """What there is to read, b"" at the end of input, None when woken."""
         self.waiting = True
         try:
-            if self.wake is not None:
-                ready, _, _ = select.select([self.descriptor, self.wake], [], [])
-                if self.wake in ready:
-                    return None
+            if self._ready and any(found == self.wake for found, _ in self._ready.poll()):
+                return None
             return os.read(self.descriptor, CHUNK)
         finally:
             self.waiting = False

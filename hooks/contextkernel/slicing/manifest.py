@@ -20,10 +20,9 @@ from contextkernel.slicing.line_selection import (
     DEFINITIONS_SHOWN,
     NUMBERED,
 )
-from contextkernel.slicing.parts import Place, Slice
+from contextkernel.slicing.parts import Place, Request, Slice
 from contextkernel.slicing.repository import Repository
 from contextkernel.slicing.slice import Slicer
-from contextkernel.slicing.working_set import Request
 
 FRAMES_SHOWN, BEYOND_SHOWN = 40, 15
 BRIEF_FRAMES_SHOWN = 3

@@ -1,10 +1,24 @@
-"""What a slice consists of."""
+"""What is asked of a slice, and what it consists of."""
 
 from __future__ import annotations
 
 from typing import NamedTuple
 
 from contextkernel.slicing import ranking
+
+
+class Request(NamedTuple):
+    """`budget` in tokens (bytes/4).  `depth`: "" ranks the whole repository; "full", "2", "1" keep
+    to files so many imports from the seeds.  `importers`: steps of being imported that are let in
+    too.  `diff`: a unified diff as (part of) the symptom.  `budget_line`: how the budget came
+    about, for the reader.
+    """
+
+    budget: int = 8000
+    depth: str = ""
+    importers: int = 0
+    diff: str = ""
+    budget_line: str = ""
 
 
 class Place(NamedTuple):
@@ -19,9 +33,9 @@ class Place(NamedTuple):
 
 class Slice(NamedTuple):
     """`size` in bytes.  `smallest`: bytes the named lines alone need.  `frames`: all frames in the
-    repository.
-    `beyond`: best files that are not shown.  `outside`: files that depth left out.  `tests`:
-    related tests."""
+    repository.  `beyond`: best files that are not shown.  `outside`: files that depth left out.
+    `tests`: related tests.
+    """
 
     places: tuple[Place, ...]
     size: int

@@ -5,10 +5,10 @@ from __future__ import annotations
 from contextkernel import tokens
 from contextkernel.slicing import graph, ranking, select
 from contextkernel.slicing.line_selection import BARE, Form
-from contextkernel.slicing.parts import Place, Slice
+from contextkernel.slicing.parts import Place, Request, Slice
 from contextkernel.slicing.repository import Repository
 from contextkernel.slicing.symptom import text as symptoms
-from contextkernel.slicing.working_set import Request, allowed_files, seeds_of
+from contextkernel.slicing.working_set import allowed_files, seeds_of
 
 
 class Slicer:

@@ -2,25 +2,11 @@
 
 from __future__ import annotations
 
-from typing import NamedTuple
-
 from contextkernel.slicing import graph, ranking
+from contextkernel.slicing.parts import Request
 from contextkernel.slicing.repository import Repository
 
 SEEDS = 5  # best files that stand in for seeds when the symptom names no place
-
-
-class Request(NamedTuple):
-    """`budget` in tokens (bytes/4).  `depth`: "" ranks the whole repository; "full", "2", "1" keep
-    to files so many imports
-    from the seeds.  `importers`: steps of being imported that are let in too.  `diff`: a unified
-    diff as (part of) the symptom.  `budget_line`: how the budget came about, for the reader."""
-
-    budget: int = 8000
-    depth: str = ""
-    importers: int = 0
-    diff: str = ""
-    budget_line: str = ""
 
 
 def seeds_of(ranks: ranking.Ranking) -> list[str]:
