@@ -38,6 +38,7 @@ FLOORS = {
         "masking",
         "paths",
         "receipt",
+        "records",
         "shell",
         "tokens",
     ),

@@ -13,7 +13,8 @@ from __future__ import annotations
 import os
 import re
 from collections.abc import Iterator
-from typing import NamedTuple
+
+from contextkernel.records import NamedTuple
 
 # What stands at a place of a line. A word's quotes, and substitutions of two levels, are closed.
 _LEXEME = re.compile(

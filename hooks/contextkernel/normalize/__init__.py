@@ -8,10 +8,9 @@ doubt.
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, NamedTuple
-
 from contextkernel import marks
 from contextkernel.normalize.edits import Normalized, accounting_error
+from contextkernel.records import NamedTuple
 
 # characters: the client cuts a failing command's output at 10,000 (5,000 + 5,000), and shows a 2 KB
 # preview of any other above
@@ -33,6 +32,7 @@ READERS = frozenset(
 SAMPLE_HEAD, SAMPLE_TAIL = 12000, 4000  # characters looked at to tell the format
 SAMPLE_LINE = 2000  # of one line
 
+TYPE_CHECKING = False  # typing costs 3 ms of a hook
 if TYPE_CHECKING:
     from collections.abc import Iterable
 

@@ -5,10 +5,10 @@ shown whole.
 from __future__ import annotations
 
 import re
-from typing import NamedTuple
 
 from contextkernel import shell
 from contextkernel.normalize import command_words as known
+from contextkernel.records import NamedTuple
 
 _ASSIGNMENT = re.compile(r"[A-Za-z_]\w*=")
 LONGEST = 8000  # characters of a command line that are read

@@ -10,7 +10,8 @@ from __future__ import annotations
 import re
 from collections import Counter, defaultdict
 from itertools import count
-from typing import NamedTuple
+
+from contextkernel.records import NamedTuple
 
 HEXADECIMAL = b"0123456789abcdef"
 CHUNK = 20000  # lines; keys of one chunk at a time, so that memory stays near the lines themselves

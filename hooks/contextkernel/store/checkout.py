@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 import os
-from typing import NamedTuple
 
+from contextkernel.records import NamedTuple
 from contextkernel.store import files
 
 SHORT_BYTES = 64 << 10  # of files that hold a path

@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from typing import NamedTuple
+
+from contextkernel.records import NamedTuple
 
 _SPECIAL = {"n": "\n", "t": "\t", "b": "\b", "\\": "\\", '"': '"'}
 

@@ -11,12 +11,12 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator
 from importlib import import_module
-from typing import NamedTuple
 
 from contextkernel.normalize.commands import Command
 from contextkernel.normalize.document import Document
 from contextkernel.normalize.formats.runners import RUNNERS
 from contextkernel.normalize.layout import Layout, Request
+from contextkernel.records import NamedTuple
 
 
 class Format(NamedTuple):

@@ -5,7 +5,8 @@ tests/corpus/t1, in a folder with the row's key.
 from __future__ import annotations
 
 import re
-from typing import NamedTuple
+
+from contextkernel.records import NamedTuple
 
 
 class RunnerSyntax(NamedTuple):
